@@ -14,8 +14,13 @@ from typing import Any, Final
 from benchmarks.deployment import NAMESPACE, deployment
 from benchmarks.figures import Figure
 from hedgerow.api.managed_resources import MANAGED_BY
-from hedgerow.resource_manager.managed_resources.merge.application import LeaveObject, UpdateObject, application
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
+from hedgerow.resource_manager.managed_resources.merge.merging import (
+    Instructions,
+    LeaveObject,
+    UpdateObject,
+    application,
+    merge,
+)
 
 MERGES: Final = 3000
 RUNS: Final = 9

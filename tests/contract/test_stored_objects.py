@@ -20,14 +20,15 @@ from hedgerow.api.managed_resources import MANAGED_BY
 from hedgerow.machinery.managed_fields import FIELD_MANAGER
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
-from hedgerow.resource_manager.managed_resources.merge.application import (
+from hedgerow.resource_manager.managed_resources.merge.merging import (
+    Instructions,
     LeaveObject,
     UpdateObject,
     application,
-    left_by_the_server,
+    merge,
 )
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
-from hedgerow.resource_manager.managed_resources.server_defaults.rules import stored_custom_resource
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import left_by_the_server
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import custom_resource_rule
 from hedgerow_adapters.protocol.transport import Request
 from tests.contract.targets import MemoryTarget, ServerTarget, Target
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
@@ -301,7 +302,7 @@ def test_what_the_schema_of_custom_resources_fills_in_is_no_drift(storing: Stori
     definition = definition_in("filled.example.com")
     storing.stored(definition)
     storing.wait_for("/apis/filled.example.com/v1/things")
-    rule = stored_custom_resource(definition, "v1")
+    rule = custom_resource_rule(definition, "v1")
     bare = {**THING, "metadata": {"name": "bare"}}
     filled = {
         **THING,
@@ -322,7 +323,7 @@ def test_an_empty_member_of_a_custom_resource_is_applied_and_removed_and_then_se
     definition = definition_in("marked.example.com")
     storing.stored(definition)
     storing.wait_for("/apis/marked.example.com/v1/things")
-    rule = stored_custom_resource(definition, "v1")
+    rule = custom_resource_rule(definition, "v1")
     bare: Manifest = {"apiVersion": "marked.example.com/v1", "kind": "Thing", "metadata": {"name": "x"}, "spec": {}}
     marked = {**bare, "spec": {"named": {}, "parts": []}}
     live = storing.stored(merge(bare, None, INSTRUCTIONS).unwrap())

@@ -14,9 +14,8 @@ from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import Operation, apply_merge_patch, json_patch_between, merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update, only_asks
-from hedgerow.resource_manager.managed_resources.server_defaults.differences import completed
-from hedgerow.resource_manager.managed_resources.server_defaults.kinds import stored_rule
-from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import as_readable, completed
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import storage_rule
 from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.files import render_yaml
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
@@ -70,7 +69,7 @@ class Planned:
             case Create(_, manifest):
                 after = as_readable(manifest)
             case Update(_, manifest):
-                after = without_server_fields(completed(as_readable(manifest), live or {}, stored_rule(manifest)))
+                after = without_server_fields(completed(as_readable(manifest), live or {}, storage_rule(manifest)))
                 patch = _difference(live, after)
             case MergePatch(_, _, patch):
                 after = without_server_fields(apply_merge_patch(live or {}, patch))

@@ -23,7 +23,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import as_readable
 from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.components.registry import Remarks
 from hedgerow_entrypoints.errors import abridged

@@ -17,13 +17,13 @@ from hedgerow.resource_manager.managed_resources.autoscalers import scaled_objec
 from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.equivalences import equivalences
-from hedgerow.resource_manager.managed_resources.merge.application import (
+from hedgerow.resource_manager.managed_resources.merge.merging import (
+    Instructions,
     LeaveObject,
     UpdateObject,
     application,
-    left_by_the_server,
 )
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import left_by_the_server
 from tests.golden.reference.recordings import cases
 from tests.unit.core.resource_manager.turns import Clusters, take_turn
 

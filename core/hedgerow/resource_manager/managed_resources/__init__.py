@@ -11,13 +11,13 @@ from hedgerow.resource_manager.managed_resources.config import ManagedResourceCo
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret
 from hedgerow.resource_manager.managed_resources.desired import build_desired
-from hedgerow.resource_manager.managed_resources.merge.application import (
+from hedgerow.resource_manager.managed_resources.merge.merging import (
     CreateObject,
+    Instructions,
     LeaveObject,
     UpdateObject,
     application,
 )
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
 
 __all__ = [
     "CreateObject",

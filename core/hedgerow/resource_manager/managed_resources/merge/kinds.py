@@ -1,4 +1,4 @@
-"""What else of a live object is kept, by its kind: what autoscalers or controllers set, or the API server allocated.
+"""Live values that the merge keeps by kind: set by autoscalers or controllers, or allocated by the API server.
 
 Source: managed-resources §8.3, §8.4.
 """
@@ -22,37 +22,35 @@ from hedgerow.machinery.reading import (
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
 
 KindRule: TypeAlias = Callable[[Manifest, Manifest, Scaling], Manifest]
-"""Merges an object of one kind with the live one, given what of it is scaled; raises UnreadableError."""
+"""Merges an object of one kind with the live one; raises UnreadableError."""
 
 _POD_TEMPLATE: Final = ("spec", "template")
 _CRON_JOB_TEMPLATE: Final = ("spec", "jobTemplate", "spec", "template")
-_CRON_JOB_VERSIONS: Final = ("v1", "v1beta1")
-_SIZED: Final = ("cpu", "memory")
 _LOAD_BALANCER_ANNOTATIONS: Final = "loadbalancer.openstack.org"
-"""Prefix of the annotations in which a cloud controller remembers the load balancer of a Service."""
+"""Prefix of annotations in which a cloud controller records the load balancer of a Service."""
 
 
 def kind_rule(desired: Manifest) -> KindRule | None:
-    """The rule for objects of a kind in all its versions; none if nothing else is kept.
+    """The rule of an object's kind, in all its versions.
 
     Raises:
-        UnreadableError: the version is one that cannot be merged.
+        UnreadableError: the version cannot be merged.
     """
     kind, version = group_kind_of(desired), str(desired.get("apiVersion") or "").rpartition("/")[2]
-    if kind == ("batch", "CronJob") and version not in _CRON_JOB_VERSIONS:
+    if kind == ("batch", "CronJob") and version not in {"v1", "v1beta1"}:
         raise UnreadableError(Problem("", f"cannot merge objects with gvk: batch/{version}, Kind=CronJob"))
     return _RULES.get(kind)
 
 
 def _deployment(desired: Manifest, live: Manifest, scaling: Scaling) -> Manifest:
-    """Replicas stay if the manifest leaves them open or they are scaled."""
+    """Replicas stay if the manifest omits them or they are scaled."""
     if scaling.replicas or object_at(desired, "spec").get("replicas") is None:
         desired = _with_live_value(desired, live, "spec", "replicas")
     return _with_live_resources(desired, live, scaling)
 
 
 def _stateful_set(desired: Manifest, live: Manifest, scaling: Scaling) -> Manifest:
-    """As a Deployment; and the claim templates of one that exists cannot be changed."""
+    """Like a Deployment; claim templates are immutable once it exists."""
     merged = _deployment(desired, live, scaling)
     if object_at(live, "metadata").get("creationTimestamp"):
         return _with_live_value(merged, live, "spec", "volumeClaimTemplates")
@@ -60,7 +58,7 @@ def _stateful_set(desired: Manifest, live: Manifest, scaling: Scaling) -> Manife
 
 
 def _job(desired: Manifest, live: Manifest, scaling: Scaling) -> Manifest:
-    """The selector and the template's labels that the API server generated cannot be changed."""
+    """The selector and the template labels that the API server generated are immutable."""
     merged = _with_live_value(desired, live, "spec", "selector")
     path = (*_POD_TEMPLATE, "metadata", "labels")
     if labels := {**texts_at(live, *path), **texts_at(desired, *path)}:
@@ -78,7 +76,7 @@ def _service_account(desired: Manifest, live: Manifest, _: Scaling) -> Manifest:
 
 
 def _with_live_value(desired: Manifest, live: Manifest, *path: str) -> Manifest:
-    """The desired object with what the live one has at a path; with nothing there if the live one has nothing."""
+    """The desired object with the live value at a path, which may be none."""
     value = object_at(live, *path[:-1]).get(path[-1])
     present = path[-1] in object_at(desired, *path[:-1])  # which also checks that with_value may descend
     if value is not None:
@@ -89,28 +87,27 @@ def _with_live_value(desired: Manifest, live: Manifest, *path: str) -> Manifest:
 def _with_live_resources(
     desired: Manifest, live: Manifest, scaling: Scaling, template: Sequence[str] = _POD_TEMPLATE
 ) -> Manifest:
-    """The desired object, if its resources are scaled with the processor and memory of the live containers."""
+    """The desired object with the processor and memory of the live containers, if these are scaled."""
     if not scaling.resources:
         return desired
     path = (*template, "spec", "containers")
-    named = ((each.get("name"), each) for each in objects_at(live, *path))
-    sized = {name: container for name, container in named if isinstance(name, str)}
-    return with_each(desired, path, lambda container: _resized(container, sized.get(text_at(container, "name") or "")))
+    containers = {str(container.get("name") or ""): container for container in objects_at(live, *path)}
+    return with_each(desired, path, lambda each: _resized(each, containers.get(text_at(each, "name") or "", {})))
 
 
-def _resized(container: Manifest, live: Manifest | None) -> Manifest:
+def _resized(container: Manifest, live: Manifest) -> Manifest:
     for amounts in ("requests", "limits"):
         path = ("resources", amounts)
-        wanted, found = object_at(container, *path), object_at(live or {}, *path)
-        if kept := {name: found[name] for name in _SIZED if found.get(name) is not None}:
-            container = with_value(container, path, {**wanted, **kept})
+        wanted, found = object_at(container, *path), object_at(live, *path)
+        if scaled := {name: found[name] for name in ("cpu", "memory") if found.get(name) is not None}:
+            container = with_value(container, path, {**wanted, **scaled})
     return container
 
 
 def _service(desired: Manifest, live: Manifest, _: Scaling) -> Manifest:
-    """Allocated addresses and ports stay, as far as the type of the Service still has a use for them."""
+    """Allocated addresses and ports stay as far as the type of the Service still uses them."""
     desired_type, live_type = (text_at(service, "spec", "type") or "ClusterIP" for service in (desired, live))
-    merged: Manifest = with_value(_with_kept_annotations(desired, live), ("spec", "type"), desired_type)
+    merged: Manifest = with_value(_with_cloud_annotations(desired, live), ("spec", "type"), desired_type)
     if desired_type in {"LoadBalancer", "NodePort"}:
         allocated = objects_at(live, "spec", "ports")
         merged = with_each(merged, ("spec", "ports"), lambda port: _with_node_port(port, allocated))
@@ -120,20 +117,20 @@ def _service(desired: Manifest, live: Manifest, _: Scaling) -> Manifest:
         return merged
     if live_type != "ExternalName" and object_at(merged, "spec").get("clusterIP") != "None":
         merged = _with_live_value(merged, live, "spec", "clusterIP")
-    if desired_type == live_type == "LoadBalancer" and _has_health_check_of_its_own(merged, live):
+    if desired_type == live_type == "LoadBalancer" and _has_allocated_health_check(merged, live):
         merged = _with_live_value(merged, live, "spec", "healthCheckNodePort")
     return merged
 
 
-def _with_kept_annotations(desired: Manifest, live: Manifest) -> Manifest:
+def _with_cloud_annotations(desired: Manifest, live: Manifest) -> Manifest:
     path = ("metadata", "annotations")
     found = texts_at(live, *path).items()
-    kept = {key: value for key, value in found if key.startswith(_LOAD_BALANCER_ANNOTATIONS)}
-    return with_value(desired, path, {**kept, **texts_at(desired, *path)}) if kept else desired
+    recorded = {key: value for key, value in found if key.startswith(_LOAD_BALANCER_ANNOTATIONS)}
+    return with_value(desired, path, {**recorded, **texts_at(desired, *path)}) if recorded else desired
 
 
 def _with_node_port(port: Manifest, allocated: Sequence[Mapping[str, Any]]) -> Manifest:
-    """A port without a node port gets that of the last live port of the same number or name."""
+    """A port without node port gets that of the last live port of the same number or name."""
     if port.get("nodePort"):
         return port
     name = port.get("name") or ""
@@ -142,20 +139,20 @@ def _with_node_port(port: Manifest, allocated: Sequence[Mapping[str, Any]]) -> M
     return {**port, "nodePort": node_port} if node_port else port
 
 
-def _has_health_check_of_its_own(desired: Manifest, live: Manifest) -> bool:
-    """True if both send traffic to local endpoints alone, and the manifest leaves open where these are checked."""
+def _has_allocated_health_check(desired: Manifest, live: Manifest) -> bool:
+    """True if both send traffic to local endpoints only, and the manifest names no port for the health check."""
     are_local = all(object_at(each, "spec").get("externalTrafficPolicy") == "Local" for each in (desired, live))
     return are_local and not object_at(desired, "spec").get("healthCheckNodePort")
 
 
 _RULES: Final[Mapping[tuple[str, str], KindRule]] = {
-    ("apps", "Deployment"): _deployment,
-    ("extensions", "Deployment"): _deployment,
-    ("apps", "StatefulSet"): _stateful_set,
-    ("extensions", "StatefulSet"): _stateful_set,
-    ("apps", "DaemonSet"): _with_live_resources,
-    ("batch", "Job"): _job,
-    ("batch", "CronJob"): _cron_job,
     ("", "Service"): _service,
     ("", "ServiceAccount"): _service_account,
+    ("apps", "DaemonSet"): _with_live_resources,
+    ("apps", "Deployment"): _deployment,
+    ("apps", "StatefulSet"): _stateful_set,
+    ("batch", "CronJob"): _cron_job,
+    ("batch", "Job"): _job,
+    ("extensions", "Deployment"): _deployment,
+    ("extensions", "StatefulSet"): _stateful_set,
 }

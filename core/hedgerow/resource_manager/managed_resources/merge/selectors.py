@@ -1,7 +1,7 @@
-"""Whether the label selectors of an object hold only fields that selectors have.
+"""Refuses label selectors with unknown fields, in the kinds that every API server has.
 
-An API server drops unknown fields. A selector that lost a letter is empty then: a NetworkPolicy selects all pods, a
-webhook all objects. Only kinds that every API server has are checked, as their selectors are known.
+An API server drops unknown fields. A selector that lost a letter is then empty: a NetworkPolicy selects all pods, a
+webhook all objects.
 
 Source: decision "unknown field in an annotation's JSON", for manifests.
 """
@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hedgerow.api.kubernetes import RBAC
+from hedgerow.api.references import group_kind_of
 from hedgerow.machinery.failures import Problem
-from hedgerow.machinery.objects import Kind, Manifest
+from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.selectors import unknown_field_problems
 
 _LIST: Final = "[]"
@@ -21,7 +22,6 @@ _MATCHES: Final = ("objectSelector", "namespaceSelector")
 _WEBHOOKS: Final = tuple(f"webhooks[].{name}" for name in _MATCHES)
 _CONSTRAINTS: Final = tuple(f"spec.matchConstraints.{name}" for name in _MATCHES)
 _BINDINGS: Final = (*(f"spec.matchResources.{name}" for name in _MATCHES), "spec.paramRef.selector")
-_OWN: Final = ("spec.selector",)
 
 _SELECTORS: Final[Mapping[tuple[str, str], Sequence[str]]] = {
     ("networking.k8s.io", "NetworkPolicy"): (
@@ -29,7 +29,7 @@ _SELECTORS: Final[Mapping[tuple[str, str], Sequence[str]]] = {
         *(f"spec.ingress[].from[].{name}" for name in _PEERS),
         *(f"spec.egress[].to[].{name}" for name in _PEERS),
     ),
-    ("policy", "PodDisruptionBudget"): _OWN,
+    ("policy", "PodDisruptionBudget"): ("spec.selector",),
     (_ADMISSION, "MutatingWebhookConfiguration"): _WEBHOOKS,
     (_ADMISSION, "ValidatingWebhookConfiguration"): _WEBHOOKS,
     (_ADMISSION, "MutatingAdmissionPolicy"): _CONSTRAINTS,
@@ -37,26 +37,22 @@ _SELECTORS: Final[Mapping[tuple[str, str], Sequence[str]]] = {
     (_ADMISSION, "MutatingAdmissionPolicyBinding"): _BINDINGS,
     (_ADMISSION, "ValidatingAdmissionPolicyBinding"): _BINDINGS,
     (RBAC, "ClusterRole"): ("aggregationRule.clusterRoleSelectors[]",),
-    ("apps", "DaemonSet"): _OWN,
-    ("apps", "Deployment"): _OWN,
-    ("apps", "ReplicaSet"): _OWN,
-    ("apps", "StatefulSet"): _OWN,
+    **{("apps", kind): ("spec.selector",) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")},
 }
-"""Where each kind has label selectors. That of a Job is not the manifest's to say."""
+"""Where each kind has label selectors; that of a Job stays as the API server generated it."""
 
 
 def selector_problem(manifest: Manifest) -> Problem | None:
-    """The first unknown field in a label selector of an object; what has another shape is left to the API server."""
-    kind = Kind.of(manifest)
-    for path in _SELECTORS.get((kind.group, kind.kind), ()):
-        for field, selector in _found(manifest, path.split("."), ""):
+    """The first unknown field in a label selector; the API server refuses selectors of another shape."""
+    for path in _SELECTORS.get(group_kind_of(manifest), ()):
+        for field, selector in _values_at(manifest, path.split("."), ""):
             for problem in unknown_field_problems(selector, field):
                 return problem
     return None
 
 
-def _found(value: Any, path: Sequence[str], field: str) -> Iterator[tuple[str, Any]]:
-    """What stands at a path, with the index of each item on the way."""
+def _values_at(value: Any, path: Sequence[str], field: str) -> Iterator[tuple[str, Any]]:
+    """The values at a path, each with the path that has the indexes of the items on the way."""
     if not path:
         yield field, value
         return
@@ -64,7 +60,7 @@ def _found(value: Any, path: Sequence[str], field: str) -> Iterator[tuple[str, A
     member = value.get(name) if isinstance(value, Mapping) else None
     at = f"{field}.{name}" if field else name
     if not path[0].endswith(_LIST):
-        yield from _found(member, path[1:], at)
+        yield from _values_at(member, path[1:], at)
     elif isinstance(member, list):
         for index, item in enumerate(member):
-            yield from _found(item, path[1:], f"{at}[{index}]")
+            yield from _values_at(item, path[1:], f"{at}[{index}]")

@@ -38,7 +38,7 @@ from hedgerow.resource_manager.managed_resources.reconciliation.object_applicati
 )
 from hedgerow.resource_manager.managed_resources.reconciliation.secrets import Content, desired_state
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
-from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import StorageRule
 
 _NOTHING: Final[Mapping[Identity, ObjectState | None]] = MappingProxyType({})
 
@@ -67,7 +67,7 @@ async def apply(mr: Reconciliation, content: Content, desired: Desired) -> Appli
         if obstacle.is_unreachable:
             return await trouble(mr, obstacle, APPLY_FAILED, obstacle.text, attempted(mr, desired))
         return await _failed(mr, desired, obstacle)
-    rules: dict[Resource, Stored | None] = {}
+    rules: dict[Resource, StorageRule | None] = {}
     mr.now = await Now()
     objects = await _objects(mr, desired, autoscaled, rules)
     while True:
@@ -120,7 +120,7 @@ async def _read(objects: Sequence[ObjectApplication]) -> None:
             each.take_answer(answer)
 
 
-async def _read_definitions(objects: Sequence[ObjectApplication], rules: dict[Resource, Stored | None]) -> None:
+async def _read_definitions(objects: Sequence[ObjectApplication], rules: dict[Resource, StorageRule | None]) -> None:
     """Read the definitions of custom resources that differ from their manifests."""
     questions = {
         question: resource

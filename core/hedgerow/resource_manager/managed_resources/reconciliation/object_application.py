@@ -24,13 +24,14 @@ from hedgerow.machinery.reading import UnreadableError, boolean_at
 from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects
 from hedgerow.resource_manager.managed_resources.desired import NODES_OF_AN_OBJECT, DesiredObject, injected_labels
 from hedgerow.resource_manager.managed_resources.equivalences import equivalences_of
-from hedgerow.resource_manager.managed_resources.merge.application import (
+from hedgerow.resource_manager.managed_resources.merge.merging import (
     Application,
     CreateObject,
+    Instructions,
     UpdateObject,
     application,
+    with_injected_labels,
 )
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, with_injected_labels
 from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_due, verdict
 from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Obstacle, Reconciliation
 from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState, digest
@@ -44,12 +45,12 @@ from hedgerow.resource_manager.managed_resources.reconciliation.write_errors imp
     replacement,
 )
 from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference
-from hedgerow.resource_manager.managed_resources.server_defaults.kinds import stored_rule
-from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, Stored, stored_custom_resource
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import storage_rule
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, StorageRule, custom_resource_rule
 
 _NAMELESS: Final = "resource name may not be empty"
 
-Rules: TypeAlias = Mapping[Resource, Stored | None]
+Rules: TypeAlias = Mapping[Resource, StorageRule | None]
 """How custom resources are stored, as far as their definitions were read; none: a definition does not tell."""
 
 
@@ -83,7 +84,7 @@ class ObjectApplication:
     """What to write next, or how the object ended up; none: not known yet."""
     dry_run: Update | None = None
     """To be made before it is known what comes next."""
-    _compared: tuple[Stored | None, Result[Application, Problem]] | None = None
+    _compared: tuple[StorageRule | None, Result[Application, Problem]] | None = None
 
     @property
     def nodes(self) -> int:
@@ -155,7 +156,7 @@ class ObjectApplication:
             or isinstance(resource, NotAnswered)
             or "." not in resource.group
             or resource in self.rules
-            or stored_rule(self.wanted.manifest) is not AS_SENT
+            or storage_rule(self.wanted.manifest) is not AS_SENT
         ):
             return None
         found = self._application().value_or(None)
@@ -299,9 +300,9 @@ class ObjectApplication:
         )
 
 
-def rule_of(resource: Resource, answer: Answer) -> Stored | None:
+def rule_of(resource: Resource, answer: Answer) -> StorageRule | None:
     """How custom resources of a kind are stored, as their definition tells; none if it does not."""
-    return stored_custom_resource(answer.objects[0], resource.version) if isinstance(answer, Found) else None
+    return custom_resource_rule(answer.objects[0], resource.version) if isinstance(answer, Found) else None
 
 
 def merge_options(

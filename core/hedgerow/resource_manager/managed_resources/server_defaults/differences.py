@@ -1,100 +1,103 @@
-"""Where a live object differs from the one that is to be written, apart from what the API server made of it.
+"""Drift: where a live object differs from the object to write, apart from what the API server made of it.
 
-Manifests omit fields that the server fills in, so two objects may differ and yet mean the same: to send the one would
-not change the other. What remains is drift, and each difference is told with both values.
+Manifests omit fields that the server fills in. `storage_rule` knows the defaults of built-in kinds, the schema of a
+definition those of custom resources. Neither knows what a webhook adds: that shows when the object is written. The
+differences between what was sent and what the server answered are then settled, and an object with only these needs no
+update.
 
-The rules for built-in kinds stand in this package, those for custom resources in the schema of their definition. What
-neither knows, such as what a webhook adds to objects, shows when something is written: the differences between what was
-sent and what the server answered are the settled ones. They are the same for as long as nobody changes anything, and an
-object that shows just these needs no update.
-
-Source: managed-resources §8.6; decision "steady state".
+Source: managed-resources §8.6; decision "steady state"; Kubernetes API, version 1.36.
 """
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from returns.result import Success
 
+from hedgerow.api.references import group_kind_of
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import UnreadableError, object_at, with_each, with_value
 from hedgerow.machinery.scalars import parse_quantity
-from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import storage_rule
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, StorageRule
 
-SCALARS: Final = frozenset({str, int, bool})
-"""Types of single values that are the same if they are equal and of one type."""
-
-_EQUAL_TO_BOOLEANS: Final = frozenset({0, 1})
-"""What Python holds for equal to false and true."""
-
+_SCALARS: Final = frozenset({str, int, bool})
+_ZERO_AND_ONE: Final = frozenset({0, 1})
+"""Numbers that equal a boolean in Python."""
 _LEVELS: Final = 3
-"""How many levels of a value are looked at. More would seldom be of use, and each is seen again from every level."""
-
-
-def are_evidently_the_same(one: Any, other: Any) -> bool:
-    """Whether two values are equal and hold nothing that is taken for equal to something else, or for absent."""
-    kind = type(one)
-    if kind is not type(other):
-        return False
-    if kind is dict or kind is list:  # what is cheap to ask comes first, so that little is lost if the answer is no
-        return 0 < len(one) == len(other) and _is_unmistakable(one, _LEVELS) and bool(one == other)
-    return kind in SCALARS and bool(one == other)
-
-
-def _is_unmistakable(value: Any, levels: int) -> bool:
-    """Whether only the same is equal to an object or list: it holds no booleans, numbers like them, or empty values.
-
-    An empty value may be as good as not sent. What reaches deeper than these levels is in doubt.
-    """
-    for each in value.values() if type(value) is dict else value:
-        kind = type(each)
-        if kind is str:
-            continue
-        if kind is dict or kind is list:
-            if not each or levels == 1 or not _is_unmistakable(each, levels - 1):
-                return False
-        elif kind is not int or each in _EQUAL_TO_BOOLEANS:
-            return False
-    return True
-
-
+"""Levels of a value that `evidently_equal` compares: every level above compares the deeper ones again."""
 _SELECTORS: Final = frozenset({"labelSelector", "namespaceSelector", "objectSelector", "podSelector", "selector"})
-"""Members that select everything when they are empty and something else when they are absent."""
+"""Members that select everything if they are empty, and something else if they are absent."""
 
 
 class Difference(NamedTuple):
-    """One member that the live object has otherwise than it is to be; none stands for its absence."""
+    """A member whose live value differs from the wanted one; `None` is an absent member."""
 
     path: str
     wanted: Any
     found: Any
 
     def below(self, parent: str) -> "Difference":
-        """The same, seen from further out."""
+        """The same difference with a path that begins further up."""
         dot = "" if self.path.startswith("[") or not self.path else "."
         return self._replace(path=f"{parent}{dot}{self.path}")
 
 
-def differences(wanted: Manifest, live: Manifest, rule: Stored = AS_SENT) -> tuple[Difference, ...]:
-    """Every difference that another write could remove; none if the live object is what would be stored.
-
-    Null and absent members are the same, and numbers are equal by value. Empty objects and lists are as good as absent,
-    unless they are selectors or the rule says otherwise.
+def left_by_the_server(sent: Manifest, answered: Manifest, rule: StorageRule | None = None) -> tuple[Difference, ...]:
+    """The differences between an object as it was sent and as the server stored it, apart from known defaults.
 
     Args:
-        wanted: the object to be written.
-        live: the object as it is stored.
-        rule: how the server stores objects of this kind.
+        sent: the object that was written.
+        answered: the object in the answer.
+        rule: of a custom resource; those of built-in kinds are known.
+    """
+    return differences(as_readable(sent), answered, rule or storage_rule(sent))
+
+
+def differences(wanted: Manifest, live: Manifest, rule: StorageRule = AS_SENT) -> tuple[Difference, ...]:
+    """The differences that another write could remove; none if the live object is what the server would store.
+
+    Null equals absent, and numbers are compared by value. An empty object or list equals an absent one unless it is a
+    selector or the rule is verbatim.
     """
     return tuple(_of_objects(wanted, live, rule))
 
 
-def _of_objects(wanted: Mapping[str, Any], found: Mapping[str, Any], rule: Stored) -> list[Difference]:
+def evidently_equal(one: Any, other: Any) -> bool:
+    """True if two values are equal beyond doubt; a fast path, so false only says that a closer look is needed.
+
+    In doubt are booleans inside of objects and lists, numbers that equal one, and empty values, which may mean the same
+    as no value.
+    """
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is dict or kind is list:  # cheap checks first
+        return 0 < len(one) == len(other) and _is_unambiguous(one, _LEVELS) and bool(one == other)
+    return kind in _SCALARS and bool(one == other)
+
+
+def _is_unambiguous(value: Any, levels: int) -> bool:
+    """True if nothing in so many levels of an object or list is in doubt."""
+    for member in value.values() if type(value) is dict else value:
+        kind = type(member)
+        if kind is str:
+            continue
+        if kind is dict or kind is list:
+            if not member or levels == 1 or not _is_unambiguous(member, levels - 1):
+                return False
+        elif kind is not int or member in _ZERO_AND_ONE:
+            return False
+    return True
+
+
+def _of_objects(wanted: Mapping[str, Any], found: Mapping[str, Any], rule: StorageRule) -> list[Difference]:
     if wanted is found:
         return []
     result: list[Difference] = []
     for name, value in wanted.items():
         other = found.get(name)
-        if value is other or (type(value) is str and value == other) or are_evidently_the_same(value, other):
+        if value is other or (type(value) is str and value == other) or evidently_equal(value, other):
             continue
         if value and type(value) is type(other) is dict and name not in rule.quantities:  # the usual way down is short
             nested = _of_objects(value, other, rule.of(name))
@@ -102,94 +105,66 @@ def _of_objects(wanted: Mapping[str, Any], found: Mapping[str, Any], rule: Store
         else:
             result += _of_member(name, value, other, found, rule)
     for name, other in found.items():
-        if name not in wanted and not are_evidently_the_same(rule.defaults.get(name), other):
+        if name not in wanted and not evidently_equal(rule.defaults.get(name), other):
             result += _of_member(name, None, other, found, rule)
     return result
 
 
-def _of_member(name: str, wanted: Any, found: Any, around: Mapping[str, Any], rule: Stored) -> list[Difference]:
-    """The differences of one member.
-
-    Args:
-        name: the member.
-        wanted: what it is to be.
-        found: what it is.
-        around: the stored object that it is a member of.
-        rule: how that is stored.
-    """
-    if _leaves_open(name, wanted, rule):
+def _of_member(
+    name: str, wanted: Any, found: Any, found_parent: Mapping[str, Any], rule: StorageRule
+) -> list[Difference]:
+    if wanted is None or (not wanted and name in rule.omitted):  # not sent: the server decides
         if found is None or name in rule.assigned:
             return []
         default = rule.defaults.get(name)
-        wanted = default(around) if callable(default) else default
+        wanted = default(found_parent) if callable(default) else default
     if wanted is None or found is None:
         present = found if wanted is None else wanted
         same = present is None or (not rule.verbatim and _is_nothing(name, present))
         return [] if same else [Difference(name, wanted, found)]
     if name in rule.quantities:
-        return [] if _same_amounts(wanted, found) else [Difference(name, wanted, found)]
+        return [] if _same_quantities(wanted, found) else [Difference(name, wanted, found)]
     nested = _of_values(wanted, found, rule.of(name))
     return nested and [each.below(name) for each in nested]
 
 
-def _leaves_open(name: str, wanted: Any, rule: Stored) -> bool:
-    """Whether what was sent lets the server decide about a member."""
-    return wanted is None or (not wanted and name in rule.omitted)
-
-
 def _is_nothing(name: str, value: Any) -> bool:
-    """Whether a member may as well be absent."""
     return not value and (isinstance(value, list) or (isinstance(value, (dict, Mapping)) and name not in _SELECTORS))
 
 
-def _of_values(wanted: Any, found: Any, rule: Stored) -> list[Difference]:
-    if type(wanted) in SCALARS:  # before others, for to ask whether one of these is an abstract mapping takes long
-        return [] if _same_scalars(wanted, found) else [Difference("", wanted, found)]
+def _of_values(wanted: Any, found: Any, rule: StorageRule) -> list[Difference]:
+    if type(wanted) not in _SCALARS:  # first, as instance checks against Mapping are slow
+        if isinstance(wanted, (dict, Mapping)) and isinstance(found, (dict, Mapping)):
+            return _of_objects(wanted, found, rule)
+        if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+            pairs = enumerate(zip(wanted, found, strict=True))
+            return [each.below(f"[{index}]") for index, (one, other) in pairs for each in _of_values(one, other, rule)]
+    same = bool(wanted == found) and isinstance(wanted, bool) is isinstance(found, bool)
+    return [] if same else [Difference("", wanted, found)]
+
+
+def _same_quantities(wanted: Any, found: Any) -> bool:
+    """True if two quantities, or all quantities of two objects, are equal by value."""
     if isinstance(wanted, (dict, Mapping)) and isinstance(found, (dict, Mapping)):
-        return _of_objects(wanted, found, rule)
-    if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
-        pairs = enumerate(zip(wanted, found, strict=True))
-        return [each.below(f"[{place}]") for place, (one, other) in pairs for each in _of_values(one, other, rule)]
-    return [] if _same_scalars(wanted, found) else [Difference("", wanted, found)]
-
-
-def _same_scalars(wanted: Any, found: Any) -> bool:
-    """Whether two single values are equal; a boolean and a number never are."""
-    return bool(wanted == found) and isinstance(wanted, bool) is isinstance(found, bool)
-
-
-def _same_amounts(wanted: Any, found: Any) -> bool:
-    """Whether two amounts, or all amounts of two objects, are equal by value."""
-    if isinstance(wanted, (dict, Mapping)) and isinstance(found, (dict, Mapping)):
-        return wanted.keys() == found.keys() and all(_same_amount(wanted[name], found[name]) for name in wanted)
-    return _same_amount(wanted, found)
-
-
-def _same_amount(wanted: Any, found: Any) -> bool:
+        return wanted.keys() == found.keys() and all(_same_quantities(wanted[name], found[name]) for name in wanted)
     if wanted == found:
         return True
     one, other = parse_quantity(wanted), parse_quantity(found)
     return isinstance(one, Success) and isinstance(other, Success) and one.unwrap().equals(other.unwrap())
 
 
-def completed(wanted: Manifest, live: Manifest, rule: Stored = AS_SENT) -> Manifest:
-    """The object with everything that another write would not remove, its members in the order of the live ones.
-
-    Args:
-        wanted: the object to be written.
-        live: the object as it is stored.
-        rule: how the server stores objects of this kind.
-    """
+def completed(wanted: Manifest, live: Manifest, rule: StorageRule = AS_SENT) -> Manifest:
+    """The wanted object with the server's part of the live one, its members in the order of the live ones."""
     result: dict[str, Any] = {}
     for name, found in live.items():
         if wanted.get(name) is not None:
             result[name] = _completed(wanted[name], found, rule.of(name))
-        elif not differences(_without(live, name), live, rule):
+        elif not differences({other: value for other, value in live.items() if other != name}, live, rule):
             result[name] = found
     return {**result, **{name: value for name, value in wanted.items() if name not in live}}
 
 
-def _completed(wanted: Any, found: Any, rule: Stored) -> Any:
+def _completed(wanted: Any, found: Any, rule: StorageRule) -> Any:
     if isinstance(wanted, Mapping) and isinstance(found, Mapping):
         return completed(wanted, found, rule)
     if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
@@ -197,5 +172,78 @@ def _completed(wanted: Any, found: Any, rule: Stored) -> Any:
     return wanted
 
 
-def _without(live: Manifest, name: str) -> Manifest:
-    return {other: value for other, value in live.items() if other != name}
+def as_readable(manifest: Manifest) -> Manifest:
+    """The object as the server returns it where that differs from how it is sent.
+
+    Null texts become empty, a Secret's `stringData` becomes `data`, base64 stands in one line, and the limits of
+    containers are completed. An object that the server would refuse is returned as it is.
+    """
+    reading = _READINGS.get(group_kind_of(manifest))
+    try:
+        return manifest if reading is None else reading(manifest)
+    except UnreadableError:
+        return manifest
+
+
+def _readable_config_map(manifest: Manifest) -> Manifest:
+    return _with_texts(_with_texts(manifest, "data", str), "binaryData", _in_one_line)
+
+
+def _readable_secret(manifest: Manifest) -> Manifest:
+    readable = _with_texts(_with_texts(manifest, "data", _in_one_line), "stringData", _encoded)
+    texts, data = readable.get("stringData"), readable.get("data")
+    if not isinstance(texts, (dict, Mapping)):
+        return readable
+    merged = {**data, **texts} if isinstance(data, (dict, Mapping)) else texts
+    return {name: value for name, value in {**readable, "data": merged}.items() if name != "stringData"}
+
+
+def _with_texts(manifest: Manifest, name: str, reading: Callable[[str], str]) -> Manifest:
+    texts = manifest.get(name)
+    if not isinstance(texts, (dict, Mapping)):
+        return manifest
+    read = {key: reading(text or "") if isinstance(text, str | None) else text for key, text in texts.items()}
+    return {**manifest, name: read}
+
+
+def _encoded(text: str) -> str:
+    return base64.b64encode(text.encode(errors="surrogatepass")).decode()
+
+
+def _in_one_line(encoded: str) -> str:
+    return encoded.replace("\n", "").replace("\r", "")
+
+
+def _readable_limit(limit: Manifest) -> Manifest:
+    """A container's default limit is the maximum; its default request is the default limit, or else the minimum."""
+    if limit.get("type") != "Container":
+        return limit
+    least, most, limits, requests = (object_at(limit, name) for name in ("min", "max", "default", "defaultRequest"))
+    usable = {**most, **limits}
+    requested = {**least, **usable, **requests}
+    return {**limit, **({"default": usable} if usable else {}), **({"defaultRequest": requested} if requested else {})}
+
+
+def _with_bundle(*path: str) -> Callable[[Manifest], Manifest]:
+    """The reading of an object that has a CA bundle in the object at a path."""
+
+    def reading(manifest: Manifest) -> Manifest:
+        bundle = object_at(manifest, *path).get("caBundle")
+        return with_value(manifest, (*path, "caBundle"), _in_one_line(bundle)) if isinstance(bundle, str) else manifest
+
+    return reading
+
+
+def _readable_webhooks(manifest: Manifest) -> Manifest:
+    return with_each(manifest, ("webhooks",), _with_bundle("clientConfig"))
+
+
+_READINGS: Final[Mapping[tuple[str, str], Callable[[Manifest], Manifest]]] = {
+    ("", "ConfigMap"): _readable_config_map,
+    ("", "LimitRange"): lambda manifest: with_each(manifest, ("spec", "limits"), _readable_limit),
+    ("", "Secret"): _readable_secret,
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): _readable_webhooks,
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): _readable_webhooks,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _with_bundle("spec", "conversion", "webhook", "clientConfig"),
+    ("apiregistration.k8s.io", "APIService"): _with_bundle("spec"),
+}

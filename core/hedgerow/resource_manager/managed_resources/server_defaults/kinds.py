@@ -1,23 +1,23 @@
-"""How an API server stores the objects of each kind of Kubernetes.
+"""The storage rules of the built-in kinds.
 
 Source: managed-resources §8.6; decision "steady state"; Kubernetes API, version 1.36.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
-from hedgerow.api.references import GroupKind, group_kind_of
+from hedgerow.api.references import group_kind_of
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.server_defaults import pods
-from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, COMPACT, Stored, stored
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, COMPACT, StorageRule, rule
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _WEBHOOKS: Final = "admissionregistration.k8s.io"
 _FLOWS: Final = "flowcontrol.apiserver.k8s.io"
 
-_SERVICE: Final = stored(
-    spec=stored(
+_SERVICE: Final = rule(
+    spec=rule(
         {
             "allocateLoadBalancerNodePorts": True,
             "externalTrafficPolicy": "Cluster",
@@ -29,126 +29,92 @@ _SERVICE: Final = stored(
         omitted="clusterIP externalName externalTrafficPolicy healthCheckNodePort loadBalancerIP "
         "publishNotReadyAddresses selector sessionAffinity type",
         assigned="clusterIP clusterIPs healthCheckNodePort ipFamilies ipFamilyPolicy",
-        ports=stored(
+        ports=rule(
             {"protocol": "TCP", "targetPort": lambda port: port.get("port")},
             omitted="name nodePort protocol targetPort",
             assigned="nodePort",
         ),
-        sessionAffinityConfig=stored({"clientIP": {}}, clientIP=stored({"timeoutSeconds": 10800})),
+        sessionAffinityConfig=rule({"clientIP": {}}, clientIP=rule({"timeoutSeconds": 10800})),
     )
 )
 
 
-def _policy_types(policy: Mapping[str, Any]) -> list[str]:
-    """Egress is isolated only where the policy says something about it."""
-    return ["Ingress", "Egress"] if policy.get("egress") else ["Ingress"]
-
-
-_ALLOWED: Final = stored(ports=stored({"protocol": "TCP"}))
-_NETWORK_POLICY: Final = stored(
-    spec=stored({"podSelector": {}, "policyTypes": _policy_types}, ingress=_ALLOWED, egress=_ALLOWED)
+_ALLOWED: Final = rule(ports=rule({"protocol": "TCP"}))
+_NETWORK_POLICY: Final = rule(
+    spec=rule(
+        {
+            "podSelector": {},
+            "policyTypes": lambda policy: ["Ingress", "Egress"] if policy.get("egress") else ["Ingress"],
+        },
+        ingress=_ALLOWED,
+        egress=_ALLOWED,
+    )
 )
-_BACKEND: Final = stored(service=stored(port=stored(omitted="name number")))
-_INGRESS: Final = stored(
-    spec=stored(
+_BACKEND: Final = rule(service=rule(port=rule(omitted="name number")))
+_INGRESS: Final = rule(
+    spec=rule(
         defaultBackend=_BACKEND,
-        rules=stored(omitted="host", http=stored(paths=stored(omitted="path", backend=_BACKEND))),
-        tls=stored(omitted="secretName"),
+        rules=rule(omitted="host", http=rule(paths=rule(omitted="path", backend=_BACKEND))),
+        tls=rule(omitted="secretName"),
     )
 )
-_ADDRESS: Final = stored(omitted="hostname")
-_ENDPOINTS: Final = stored(
-    subsets=stored(
+_ADDRESS: Final = rule(omitted="hostname")
+_ENDPOINTS: Final = rule(
+    subsets=rule(
         addresses=_ADDRESS,
         notReadyAddresses=_ADDRESS,
-        ports=stored({"protocol": "TCP"}, omitted="name protocol"),
+        ports=rule({"protocol": "TCP"}, omitted="name protocol"),
     )
 )
 
 
-def _group_of_subject(subject: Mapping[str, Any]) -> str | None:
-    return _RBAC if subject.get("kind") in {"User", "Group"} else None
-
-
-_ROLE_BINDING: Final = stored(
-    roleRef=stored({"apiGroup": _RBAC}),
-    subjects=stored({"apiGroup": _group_of_subject}, omitted="apiGroup namespace"),
+_ROLE_BINDING: Final = rule(
+    roleRef=rule({"apiGroup": _RBAC}),
+    subjects=rule(
+        {"apiGroup": lambda subject: _RBAC if subject.get("kind") in {"User", "Group"} else None},
+        omitted="apiGroup namespace",
+    ),
 )
-_AGGREGATED_ROLE: Final = stored(assigned="rules")
-"""A ClusterRole whose rules a controller gathers from others."""
+_AGGREGATED_ROLE: Final = rule(assigned="rules")
+"""A ClusterRole whose rules a controller collects from other ClusterRoles."""
 
 _ALL_PODS: Final = {"type": "Percent", "value": 100, "periodSeconds": 15}
 _FOUR_PODS: Final = {"type": "Pods", "value": 4, "periodSeconds": 15}
-_LOAD: Final = 80
 _METRIC: Final = {
     "type": "Resource",
-    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": _LOAD}},
+    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
 }
 _METRIC_SOURCES: Final = ("containerResource", "external", "object", "pods", "resource")
-_HORIZONTAL_POD_AUTOSCALER: Final = stored(
-    spec=stored(
-        {"metrics": [_METRIC], "minReplicas": 1, "targetCPUUtilizationPercentage": _LOAD},
-        behavior=stored(
+_HORIZONTAL_POD_AUTOSCALER: Final = rule(
+    spec=rule(
+        {"metrics": [_METRIC], "minReplicas": 1, "targetCPUUtilizationPercentage": 80},
+        behavior=rule(
             {"scaleDown": {}, "scaleUp": {}},
-            scaleDown=stored({"selectPolicy": "Max", "policies": [_ALL_PODS]}),
-            scaleUp=stored(
-                {"selectPolicy": "Max", "policies": [_FOUR_PODS, _ALL_PODS], "stabilizationWindowSeconds": 0}
-            ),
+            scaleDown=rule({"selectPolicy": "Max", "policies": [_ALL_PODS]}),
+            scaleUp=rule({"selectPolicy": "Max", "policies": [_FOUR_PODS, _ALL_PODS], "stabilizationWindowSeconds": 0}),
         ),
-        metrics=stored({}, dict.fromkeys(_METRIC_SOURCES, stored(target=stored(quantities="averageValue value")))),
+        metrics=rule({}, dict.fromkeys(_METRIC_SOURCES, rule(target=rule(quantities="averageValue value")))),
     )
 )
 
-_NAMESPACE: Final = stored(
+_NAMESPACE: Final = rule(
     {"spec": {}},
-    metadata=stored(labels=stored(assigned="kubernetes.io/metadata.name")),
-    spec=stored({"finalizers": ["kubernetes"]}, omitted="finalizers"),
+    metadata=rule(labels=rule(assigned="kubernetes.io/metadata.name")),
+    spec=rule({"finalizers": ["kubernetes"]}, omitted="finalizers"),
 )
 
 
-def _largest(limit: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Containers that do not say how much they may use may use all that any may."""
-    return _amounts(limit, "max") if limit.get("type") == "Container" else None
-
-
-def _requested(limit: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Containers that do not ask for anything ask for what they may use."""
-    return {**_amounts(limit, "min"), **_amounts(limit, "default")} if limit.get("type") == "Container" else None
-
-
-def _amounts(limit: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    amounts = limit.get(name)
-    return amounts if isinstance(amounts, (dict, Mapping)) else {}
-
-
-def with_all_amounts(limit: Manifest) -> Manifest:
-    """An item of a LimitRange as the server completes it, amount by amount."""
-    usable = {**(_largest(limit) or {}), **_amounts(limit, "default")}
-    requested = {**(_requested({**limit, "default": usable}) or {}), **_amounts(limit, "defaultRequest")}
-    return {**limit, **({"default": usable} if usable else {}), **({"defaultRequest": requested} if requested else {})}
-
-
-_LIMIT_RANGE: Final = stored(
-    spec=stored(
-        limits=stored(
-            {"default": _largest, "defaultRequest": _requested},
-            quantities="default defaultRequest max maxLimitRequestRatio min",
-        )
-    )
-)
-_PRIORITY_LEVEL: Final = stored(
-    spec=stored(
-        exempt=stored({"lendablePercent": 0, "nominalConcurrencyShares": 0}),
-        limited=stored(
+_PRIORITY_LEVEL: Final = rule(
+    spec=rule(
+        exempt=rule({"lendablePercent": 0, "nominalConcurrencyShares": 0}),
+        limited=rule(
             {"lendablePercent": 0, "limitResponse": {"type": "Reject"}, "nominalConcurrencyShares": 30},
-            limitResponse=stored(
-                {"type": "Reject"}, queuing=stored({"handSize": 8, "queueLengthLimit": 50, "queues": 64})
-            ),
+            limitResponse=rule({"type": "Reject"}, queuing=rule({"handSize": 8, "queueLengthLimit": 50, "queues": 64})),
         ),
     )
 )
-_CSI_DRIVER: Final = stored(
-    spec=stored(
+_CSI_DRIVER: Final = rule(
+    spec=rule(
         {
             "attachRequired": True,
             "fsGroupPolicy": "ReadWriteOnceWithFSType",
@@ -163,23 +129,23 @@ _CSI_DRIVER: Final = stored(
 )
 
 _SELECTED: Final = {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}}
-_SERVER: Final = stored({"port": 443})
-_CLIENT_CONFIG: Final = stored(omitted="caBundle", service=_SERVER)
-_ANY_SCOPE: Final = stored({"scope": "*"})
+_SERVER: Final = rule({"port": 443})
+_CLIENT_CONFIG: Final = rule(omitted="caBundle", service=_SERVER)
+_ANY_SCOPE: Final = rule({"scope": "*"})
 
 
-def _webhooks(**defaults: str) -> Stored:
+def _webhooks(**defaults: str) -> StorageRule:
     usual = {**_SELECTED, "failurePolicy": "Fail", "timeoutSeconds": 10}
-    return stored(webhooks=stored({**usual, **defaults}, clientConfig=_CLIENT_CONFIG, rules=_ANY_SCOPE))
+    return rule(webhooks=rule({**usual, **defaults}, clientConfig=_CLIENT_CONFIG, rules=_ANY_SCOPE))
 
 
-_MATCHING: Final = stored(_SELECTED, excludeResourceRules=_ANY_SCOPE, resourceRules=_ANY_SCOPE)
-_ADMISSION_POLICY: Final = stored(spec=stored({"failurePolicy": "Fail"}, matchConstraints=_MATCHING))
-_ADMISSION_POLICY_BINDING: Final = stored(spec=stored(matchResources=_MATCHING))
+_MATCHING: Final = rule(_SELECTED, excludeResourceRules=_ANY_SCOPE, resourceRules=_ANY_SCOPE)
+_ADMISSION_POLICY: Final = rule(spec=rule({"failurePolicy": "Fail"}, matchConstraints=_MATCHING))
+_ADMISSION_POLICY_BINDING: Final = rule(spec=rule(matchResources=_MATCHING))
 
-_NESTED_SCHEMAS: Final[dict[str, Stored]] = {}
+_NESTED_SCHEMAS: Final[dict[str, StorageRule]] = {}
 _SCHEMA: Final = replace(
-    stored(
+    rule(
         omitted="allOf anyOf definitions dependencies description enum exclusiveMaximum exclusiveMinimum format id "
         "nullable oneOf pattern patternProperties properties required title type uniqueItems "
         "x-kubernetes-embedded-resource x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-validations",
@@ -187,47 +153,46 @@ _SCHEMA: Final = replace(
     ),
     members=_NESTED_SCHEMAS,
 )
-_SCHEMAS_BY_NAME: Final = Stored(others=_SCHEMA, verbatim=True)
+_SCHEMAS_BY_NAME: Final = StorageRule(others=_SCHEMA, verbatim=True)
 _NESTED_SCHEMAS.update(  # schemas consist of schemas
     dict.fromkeys(("additionalItems", "additionalProperties", "allOf", "anyOf", "items", "not", "oneOf"), _SCHEMA),
     **dict.fromkeys(("definitions", "patternProperties", "properties"), _SCHEMAS_BY_NAME),
 )
-_CUSTOM_RESOURCE_DEFINITION: Final = stored(
-    spec=stored(
+_CUSTOM_RESOURCE_DEFINITION: Final = rule(
+    spec=rule(
         {"conversion": {"strategy": "None"}},
         omitted="preserveUnknownFields",
-        conversion=stored(webhook=stored(clientConfig=_CLIENT_CONFIG)),
-        names=stored(
+        conversion=rule(webhook=rule(clientConfig=_CLIENT_CONFIG)),
+        names=rule(
             {
                 "listKind": lambda names: f"{names.get('kind')}List",
                 "singular": lambda names: str(names.get("kind")).lower(),
             },
             omitted="listKind singular",
         ),
-        versions=stored(
+        versions=rule(
             omitted="additionalPrinterColumns deprecated selectableFields",
-            additionalPrinterColumns=stored(omitted="description format priority"),
-            schema=stored(openAPIV3Schema=_SCHEMA),
-            subresources=stored(verbatim=True),
+            additionalPrinterColumns=rule(omitted="description format priority"),
+            schema=rule(openAPIV3Schema=_SCHEMA),
+            subresources=rule(verbatim=True),
             verbatim=True,
         ),
     )
 )
 
-_RULES: Final[Mapping[tuple[str, str], Stored]] = {
-    ("", "ConfigMap"): COMPACT,
+_RULES: Final[Mapping[tuple[str, str], StorageRule]] = {
+    **{("", kind): COMPACT for kind in ("ConfigMap", "ServiceAccount")},
     ("", "Endpoints"): _ENDPOINTS,
-    ("", "LimitRange"): _LIMIT_RANGE,
+    ("", "LimitRange"): rule(spec=rule(limits=rule(quantities="default defaultRequest max maxLimitRequestRatio min"))),
     ("", "Namespace"): _NAMESPACE,
-    ("", "Node"): stored(spec=stored(assigned="podCIDR podCIDRs providerID taints unschedulable")),
+    ("", "Node"): rule(spec=rule(assigned="podCIDR podCIDRs providerID taints unschedulable")),
     ("", "PersistentVolume"): pods.PERSISTENT_VOLUME,
     ("", "PersistentVolumeClaim"): pods.PERSISTENT_VOLUME_CLAIM,
     ("", "Pod"): pods.POD,
-    ("", "PodTemplate"): stored(template=pods.POD),
+    ("", "PodTemplate"): rule(template=pods.POD),
     ("", "ReplicationController"): pods.REPLICATION_CONTROLLER,
-    ("", "ResourceQuota"): stored(spec=stored(quantities="hard")),
-    ("", "Secret"): stored({"type": "Opaque"}, omitted="type"),
-    ("", "ServiceAccount"): COMPACT,
+    ("", "ResourceQuota"): rule(spec=rule(quantities="hard")),
+    ("", "Secret"): rule({"type": "Opaque"}, omitted="type"),
     ("", "Service"): _SERVICE,
     (_WEBHOOKS, "MutatingAdmissionPolicy"): _ADMISSION_POLICY,
     (_WEBHOOKS, "MutatingAdmissionPolicyBinding"): _ADMISSION_POLICY_BINDING,
@@ -236,8 +201,8 @@ _RULES: Final[Mapping[tuple[str, str], Stored]] = {
     (_WEBHOOKS, "ValidatingAdmissionPolicyBinding"): _ADMISSION_POLICY_BINDING,
     (_WEBHOOKS, "ValidatingWebhookConfiguration"): _webhooks(),
     ("apiextensions.k8s.io", "CustomResourceDefinition"): _CUSTOM_RESOURCE_DEFINITION,
-    ("apiregistration.k8s.io", "APIService"): stored(
-        spec=stored(omitted="caBundle insecureSkipTLSVerify", service=_SERVER)
+    ("apiregistration.k8s.io", "APIService"): rule(
+        spec=rule(omitted="caBundle insecureSkipTLSVerify", service=_SERVER)
     ),
     ("apps", "ControllerRevision"): COMPACT,
     ("apps", "DaemonSet"): pods.DAEMON_SET,
@@ -248,32 +213,29 @@ _RULES: Final[Mapping[tuple[str, str], Stored]] = {
     ("batch", "CronJob"): pods.CRON_JOB,
     ("batch", "Job"): pods.JOB,
     ("coordination.k8s.io", "Lease"): COMPACT,
-    ("discovery.k8s.io", "EndpointSlice"): stored(ports=stored({"name": "", "protocol": "TCP"})),
-    (_FLOWS, "FlowSchema"): stored(spec=stored({"matchingPrecedence": 1000}, omitted="matchingPrecedence")),
+    ("discovery.k8s.io", "EndpointSlice"): rule(ports=rule({"name": "", "protocol": "TCP"})),
+    (_FLOWS, "FlowSchema"): rule(spec=rule({"matchingPrecedence": 1000}, omitted="matchingPrecedence")),
     (_FLOWS, "PriorityLevelConfiguration"): _PRIORITY_LEVEL,
     ("networking.k8s.io", "Ingress"): _INGRESS,
-    ("networking.k8s.io", "IngressClass"): stored(spec=stored(parameters=stored({"scope": "Cluster"}))),
+    ("networking.k8s.io", "IngressClass"): rule(spec=rule(parameters=rule({"scope": "Cluster"}))),
     ("networking.k8s.io", "NetworkPolicy"): _NETWORK_POLICY,
-    ("node.k8s.io", "RuntimeClass"): stored(overhead=stored(quantities="podFixed")),
+    ("node.k8s.io", "RuntimeClass"): rule(overhead=rule(quantities="podFixed")),
     ("policy", "PodDisruptionBudget"): COMPACT,
-    (_RBAC, "ClusterRole"): COMPACT,
-    (_RBAC, "ClusterRoleBinding"): _ROLE_BINDING,
-    (_RBAC, "Role"): COMPACT,
-    (_RBAC, "RoleBinding"): _ROLE_BINDING,
-    ("scheduling.k8s.io", "PriorityClass"): stored(
+    **{(_RBAC, kind): COMPACT for kind in ("ClusterRole", "Role")},
+    **{(_RBAC, kind): _ROLE_BINDING for kind in ("ClusterRoleBinding", "RoleBinding")},
+    ("scheduling.k8s.io", "PriorityClass"): rule(
         {"preemptionPolicy": "PreemptLowerPriority"}, omitted="description globalDefault"
     ),
+    **{("storage.k8s.io", kind): COMPACT for kind in ("CSINode", "VolumeAttributesClass")},
     ("storage.k8s.io", "CSIDriver"): _CSI_DRIVER,
-    ("storage.k8s.io", "CSINode"): COMPACT,
-    ("storage.k8s.io", "CSIStorageCapacity"): stored(quantities="capacity maximumVolumeSize"),
-    ("storage.k8s.io", "StorageClass"): stored({"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}),
-    ("storage.k8s.io", "VolumeAttributesClass"): COMPACT,
+    ("storage.k8s.io", "CSIStorageCapacity"): rule(quantities="capacity maximumVolumeSize"),
+    ("storage.k8s.io", "StorageClass"): rule({"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}),
 }
 
 
-def stored_rule(manifest: Manifest) -> Stored:
-    """How an object is stored; that of an unknown kind as it is sent."""
+def storage_rule(manifest: Manifest) -> StorageRule:
+    """The rule of an object's kind; unknown kinds are stored as sent."""
     kind = group_kind_of(manifest)
-    if kind == GroupKind(_RBAC, "ClusterRole") and manifest.get("aggregationRule"):
+    if kind == (_RBAC, "ClusterRole") and manifest.get("aggregationRule"):
         return _AGGREGATED_ROLE
     return _RULES.get(kind, AS_SENT)

@@ -1,4 +1,4 @@
-"""How an API server stores pods, what runs them, and their volumes.
+"""The storage rules of pods, of workloads and of volumes.
 
 Source: Kubernetes API, Pod, Volume, PersistentVolume, PersistentVolumeClaim and groups apps and batch, version 1.36.
 """
@@ -6,17 +6,17 @@ Source: Kubernetes API, Pod, Volume, PersistentVolume, PersistentVolumeClaim and
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.resource_manager.managed_resources.server_defaults.rules import Stored, stored
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import StorageRule, rule
 
-_FILES: Final = stored({"defaultMode": 0o644})
-_RESOURCES: Final = stored(quantities="requests limits")
-
-
-def _device(omitted: str = "", **defaults: Any) -> Stored:
-    return stored(defaults, omitted=f"readOnly fsType partition {omitted} {' '.join(defaults)}")
+_FILES: Final = rule({"defaultMode": 0o644})
+_RESOURCES: Final = rule(quantities="requests limits")
 
 
-_DEVICES: Final[Mapping[str, Stored]] = {
+def _device(omitted: str = "", **defaults: Any) -> StorageRule:
+    return rule(defaults, omitted=f"readOnly fsType partition {omitted} {' '.join(defaults)}")
+
+
+_DEVICES: Final[Mapping[str, StorageRule]] = {
     **dict.fromkeys(
         (
             *("awsElasticBlockStore", "azureFile", "cinder", "fc", "flexVolume", "gcePersistentDisk", "glusterfs"),
@@ -24,10 +24,10 @@ _DEVICES: Final[Mapping[str, Stored]] = {
         ),
         _device(),
     ),
-    "azureDisk": stored({"cachingMode": "ReadWrite", "fsType": "ext4", "kind": "Shared", "readOnly": False}),
+    "azureDisk": rule({"cachingMode": "ReadWrite", "fsType": "ext4", "kind": "Shared", "readOnly": False}),
     "cephfs": _device("path secretFile user"),
     "flocker": _device("datasetName datasetUUID"),
-    "hostPath": stored({"type": ""}),
+    "hostPath": rule({"type": ""}),
     "iscsi": _device("chapAuthDiscovery chapAuthSession", iscsiInterface="default"),
     "quobyte": _device("group tenant user"),
     "rbd": _device(pool="rbd", user="admin", keyring="/etc/ceph/keyring"),
@@ -36,8 +36,8 @@ _DEVICES: Final[Mapping[str, Stored]] = {
 }
 """Volume sources of pods and PersistentVolumes."""
 
-PERSISTENT_VOLUME: Final = stored(
-    spec=stored(
+PERSISTENT_VOLUME: Final = rule(
+    spec=rule(
         {"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"},
         _DEVICES,
         omitted="persistentVolumeReclaimPolicy storageClassName",
@@ -48,12 +48,12 @@ PERSISTENT_VOLUME: Final = stored(
 )
 
 
-def _claim(assigned: str = "") -> Stored:
+def _claim(assigned: str = "") -> StorageRule:
     """The specification of a PersistentVolumeClaim."""
-    return stored({"volumeMode": "Filesystem"}, omitted="volumeName", assigned=assigned, resources=_RESOURCES)
+    return rule({"volumeMode": "Filesystem"}, omitted="volumeName", assigned=assigned, resources=_RESOURCES)
 
 
-PERSISTENT_VOLUME_CLAIM: Final = stored(spec=_claim(assigned="storageClassName volumeName"))
+PERSISTENT_VOLUME_CLAIM: Final = rule(spec=_claim(assigned="storageClassName volumeName"))
 
 
 def _pull_policy(reference: Any) -> str:
@@ -64,59 +64,59 @@ def _pull_policy(reference: Any) -> str:
     return "Always" if is_moving else "IfNotPresent"
 
 
-_HTTP_GET: Final = stored({"path": "/", "scheme": "HTTP"}, omitted="host path scheme")
-_PROBE: Final = stored(
+_HTTP_GET: Final = rule({"path": "/", "scheme": "HTTP"}, omitted="host path scheme")
+_PROBE: Final = rule(
     {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3},
     omitted="initialDelaySeconds timeoutSeconds periodSeconds successThreshold failureThreshold",
     httpGet=_HTTP_GET,
-    tcpSocket=stored(omitted="host"),
-    grpc=stored({"service": ""}),
+    tcpSocket=rule(omitted="host"),
+    grpc=rule({"service": ""}),
 )
-_HANDLER: Final = stored(httpGet=_HTTP_GET)
-_DOWNWARD: Final = stored(
-    fieldRef=stored({"apiVersion": "v1"}, omitted="apiVersion"),
-    resourceFieldRef=stored({"divisor": "0"}, omitted="containerName", quantities="divisor"),
+_HANDLER: Final = rule(httpGet=_HTTP_GET)
+_DOWNWARD: Final = rule(
+    fieldRef=rule({"apiVersion": "v1"}, omitted="apiVersion"),
+    resourceFieldRef=rule({"divisor": "0"}, omitted="containerName", quantities="divisor"),
 )
 
-_CONTAINER: Final = stored(
+_CONTAINER: Final = rule(
     {
         "imagePullPolicy": lambda container: _pull_policy(container.get("image")),
         "terminationMessagePath": "/dev/termination-log",
         "terminationMessagePolicy": "File",
     },
     omitted="image imagePullPolicy stdin stdinOnce terminationMessagePath terminationMessagePolicy tty workingDir",
-    env=stored(omitted="value", valueFrom=_DOWNWARD),
-    envFrom=stored(omitted="prefix"),
-    lifecycle=stored(postStart=_HANDLER, preStop=_HANDLER),
+    env=rule(omitted="value", valueFrom=_DOWNWARD),
+    envFrom=rule(omitted="prefix"),
+    lifecycle=rule(postStart=_HANDLER, preStop=_HANDLER),
     livenessProbe=_PROBE,
-    ports=stored({"protocol": "TCP"}, omitted="hostPort hostIP name protocol"),
+    ports=rule({"protocol": "TCP"}, omitted="hostPort hostIP name protocol"),
     readinessProbe=_PROBE,
     resources=_RESOURCES,
     startupProbe=_PROBE,
-    volumeMounts=stored(omitted="readOnly subPath subPathExpr"),
+    volumeMounts=rule(omitted="readOnly subPath subPathExpr"),
 )
 
-_VOLUME: Final = stored(
+_VOLUME: Final = rule(
     {},
     _DEVICES,
     configMap=_FILES,
-    downwardAPI=stored(_FILES.defaults, items=_DOWNWARD),
-    emptyDir=stored(omitted="medium", quantities="sizeLimit"),
-    ephemeral=stored(volumeClaimTemplate=stored(spec=_claim())),
-    image=stored({"pullPolicy": lambda volume: _pull_policy(volume.get("reference"))}, omitted="pullPolicy"),
-    persistentVolumeClaim=stored(omitted="readOnly"),
-    projected=stored(
+    downwardAPI=rule(_FILES.defaults, items=_DOWNWARD),
+    emptyDir=rule(omitted="medium", quantities="sizeLimit"),
+    ephemeral=rule(volumeClaimTemplate=rule(spec=_claim())),
+    image=rule({"pullPolicy": lambda volume: _pull_policy(volume.get("reference"))}, omitted="pullPolicy"),
+    persistentVolumeClaim=rule(omitted="readOnly"),
+    projected=rule(
         _FILES.defaults,
-        sources=stored(
-            downwardAPI=stored(items=_DOWNWARD),
-            serviceAccountToken=stored({"expirationSeconds": 3600}, omitted="audience"),
+        sources=rule(
+            downwardAPI=rule(items=_DOWNWARD),
+            serviceAccountToken=rule({"expirationSeconds": 3600}, omitted="audience"),
         ),
     ),
     secret=_FILES,
 )
 
-POD: Final = stored(
-    spec=stored(
+POD: Final = rule(
+    spec=rule(
         {
             "dnsPolicy": "ClusterFirst",
             "restartPolicy": "Always",
@@ -133,19 +133,19 @@ POD: Final = stored(
         ephemeralContainers=_CONTAINER,
         initContainers=_CONTAINER,
         resources=_RESOURCES,
-        tolerations=stored(omitted="key operator value effect"),
+        tolerations=rule(omitted="key operator value effect"),
         volumes=_VOLUME,
     )
 )
 """A Pod, or the template of one. What is added to Pods themselves is added to the manifest in the merge."""
 
 
-def _strategy(**defaults: Any) -> Stored:
+def _strategy(**defaults: Any) -> StorageRule:
     """How the pods of a workload are replaced."""
-    return stored({"type": "RollingUpdate", "rollingUpdate": {}}, omitted="type", rollingUpdate=stored(defaults))
+    return rule({"type": "RollingUpdate", "rollingUpdate": {}}, omitted="type", rollingUpdate=rule(defaults))
 
 
-def _workload(defaults: Mapping[str, Any], annotation: str = "", **members: Stored) -> Stored:
+def _workload(defaults: Mapping[str, Any], annotation: str = "", **members: StorageRule) -> StorageRule:
     """A kind that makes pods from a template.
 
     Args:
@@ -153,9 +153,9 @@ def _workload(defaults: Mapping[str, Any], annotation: str = "", **members: Stor
         annotation: the one that its controller keeps at the object.
         members: rules of the members of its specification.
     """
-    return stored(
-        metadata=stored(annotations=stored(assigned=annotation)),
-        spec=stored(defaults, members, omitted="minReadySeconds paused podManagementPolicy serviceName", template=POD),
+    return rule(
+        metadata=rule(annotations=rule(assigned=annotation)),
+        spec=rule(defaults, members, omitted="minReadySeconds paused podManagementPolicy serviceName", template=POD),
     )
 
 
@@ -192,15 +192,15 @@ STATEFUL_SET: Final = _workload(
         "revisionHistoryLimit": 10,
         "updateStrategy": {},
     },
-    persistentVolumeClaimRetentionPolicy=stored({"whenDeleted": "Retain", "whenScaled": "Retain"}),
+    persistentVolumeClaimRetentionPolicy=rule({"whenDeleted": "Retain", "whenScaled": "Retain"}),
     updateStrategy=_strategy(partition=0),
-    volumeClaimTemplates=stored(
+    volumeClaimTemplates=rule(
         {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "status": {"phase": "Pending"}}, spec=_claim()
     ),
 )
 
-JOB: Final = stored(
-    spec=stored(
+JOB: Final = rule(
+    spec=rule(
         {
             "backoffLimit": 6,
             "completionMode": "NonIndexed",
@@ -210,15 +210,15 @@ JOB: Final = stored(
             "podReplacementPolicy": lambda job: "Failed" if job.get("podFailurePolicy") else "TerminatingOrFailed",
             "suspend": False,
         },
-        podFailurePolicy=stored(rules=stored(onPodConditions=stored({"status": "True"}))),
+        podFailurePolicy=rule(rules=rule(onPodConditions=rule({"status": "True"}))),
         template=POD,
     )
 )
 
-CRON_JOB: Final = stored(
-    spec=stored(
+CRON_JOB: Final = rule(
+    spec=rule(
         {"concurrencyPolicy": "Allow", "failedJobsHistoryLimit": 1, "successfulJobsHistoryLimit": 3, "suspend": False},
         omitted="concurrencyPolicy",
-        jobTemplate=stored(spec=stored(template=POD)),
+        jobTemplate=rule(spec=rule(template=POD)),
     )
 )

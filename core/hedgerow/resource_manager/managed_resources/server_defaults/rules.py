@@ -1,117 +1,98 @@
-"""How an API server stores what it is sent: what it fills in, leaves out, and writes in another way.
+"""Storage rules: what an API server fills in, leaves out and rewrites in the objects of one schema.
 
-A rule tells this of the objects of one schema, member by member. Rules hold for any version of Kubernetes that is
-about: what a server does not know of, it does not store, and what is absent there is never missed. The rule of custom
-resources is in the schema of their definition.
+Rules hold for all supported versions of Kubernetes: a default that an older server does not set is never missed. The
+rule of a custom resource comes from the schema in its definition.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest
-
-Default: TypeAlias = Any
-"""The value of a member that was not sent; or a function that tells it, given the stored object around it."""
-
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """What becomes of the members of an object; of those that are not mentioned, nothing."""
+class StorageRule:
+    """How the members of an object are stored; those that no field names are stored as they are sent."""
 
-    defaults: Mapping[str, Default] = field(default_factory=dict)
-    """What members are set to that were not sent."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Value of a member that was not sent, or a function that computes it from the stored object around it."""
     omitted: frozenset[str] = frozenset()
-    """Members that, if they are zero, false or empty, were as good as not sent. Elsewhere, `false` says something."""
+    """Members whose zero, false or empty value means the same as no value."""
     assigned: frozenset[str] = frozenset()
-    """Members that the server, or a controller on its behalf, sets to what it likes if they were not sent."""
+    """Members that the server or a controller chooses if they were not sent."""
     quantities: frozenset[str] = frozenset()
-    """Members that hold an amount, or amounts by name, which may be written in another way."""
-    members: Mapping[str, "Stored"] = field(default_factory=dict)
-    """The rules of members that are objects or lists of objects."""
-    others: "Stored | None" = None
-    """The rule of all other members, where their names are free."""
+    """Members that hold a quantity, or quantities by name; they are compared by value."""
+    members: Mapping[str, "StorageRule"] = field(default_factory=dict)
+    """Rules of members that are objects or lists of objects."""
+    others: "StorageRule | None" = None
+    """Rule of all other members, in objects whose member names are free."""
     verbatim: bool = False
-    """Whether an empty object or list is something else than none, here and in members that are not mentioned."""
+    """True if an empty object or list differs from an absent one, here and in members without a rule."""
 
-    def of(self, name: str) -> "Stored":
+    def of(self, name: str) -> "StorageRule":
         """The rule of a member that is an object or a list of objects."""
         return self.members.get(name) or self.others or (AS_SENT if self.verbatim else COMPACT)
 
 
-def stored(
-    defaults: Mapping[str, Default] = _NOTHING,
-    members: Mapping[str, Stored] = _NOTHING,
+def rule(
+    defaults: Mapping[str, Any] = _NOTHING,
+    members: Mapping[str, StorageRule] = _NOTHING,
     /,
     *,
     omitted: str = "",
     assigned: str = "",
     quantities: str = "",
     verbatim: bool = False,
-    **more: Stored,
-) -> Stored:
-    """A rule, written briefly: names of members are separated by spaces, and rules of members are keyword arguments."""
-    return Stored(
-        defaults,
-        frozenset(omitted.split()),
-        frozenset(assigned.split()),
-        frozenset(quantities.split()),
-        {**members, **more},
-        verbatim=verbatim,
-    )
+    **more: StorageRule,
+) -> StorageRule:
+    """A rule in short form: names stand in one text, separated by spaces; rules of members are keyword arguments."""
+    empty, chosen, amounts = (frozenset(names.split()) for names in (omitted, assigned, quantities))
+    return StorageRule(defaults, empty, chosen, amounts, {**members, **more}, verbatim=verbatim)
 
 
-COMPACT: Final = Stored()
-"""What is stored as it was sent, but for what is empty: servers leave that out of objects that they know."""
+COMPACT: Final = StorageRule()
+"""Stored as sent, without empty members: the rule of most types that servers are compiled with."""
+AS_SENT: Final = StorageRule({"status": {}}, members={"metadata": COMPACT}, verbatim=True)
+"""Stored as sent, with empty members: the rule of custom resources without a schema."""
 
-AS_SENT: Final = Stored({"status": {}}, members={"metadata": COMPACT}, verbatim=True)
-"""What is stored as it was sent; an empty status is none, and metadata is the same in all objects."""
 
-
-def stored_custom_resource(definition: Manifest, version: str) -> Stored:
-    """The rule for the objects that a CustomResourceDefinition defines; as they are sent, if it has no such version.
-
-    Args:
-        definition: the CustomResourceDefinition.
-        version: the version that the objects are written in, for each has a schema of its own.
-    """
-    for served in _objects(_object(definition, "spec").get("versions")):
-        if served.get("name") == version:
-            rule = _rule(_object(_object(served, "schema"), "openAPIV3Schema"))
-            if rule is AS_SENT:
-                return rule
-            defaults, members = {**AS_SENT.defaults, **rule.defaults}, {**rule.members, **AS_SENT.members}
-            return replace(rule, defaults=defaults, members=members)
+def custom_resource_rule(definition: Manifest, version: str) -> StorageRule:
+    """The rule of the objects that a CustomResourceDefinition defines in a version; `AS_SENT` if it lacks that."""
+    for served in _list_of(_object(definition, "spec").get("versions")):
+        if isinstance(served, (dict, Mapping)) and served.get("name") == version:
+            found = _schema_rule(_object(_object(served, "schema"), "openAPIV3Schema"))
+            if found is AS_SENT:
+                return found
+            defaults, members = {**AS_SENT.defaults, **found.defaults}, {**found.members, **AS_SENT.members}
+            return replace(found, defaults=defaults, members=members)
     return AS_SENT
 
 
-def _rule(schema: Mapping[str, Any]) -> Stored:
-    """The rule of what a schema describes; that of a list is the rule of its items."""
+def _schema_rule(schema: Mapping[str, Any]) -> StorageRule:
+    """The rule of what a schema describes; a list has the rule of its items."""
     if not schema:
         return AS_SENT
     if items := _object(schema, "items"):
-        return _rule(items)
+        return _schema_rule(items)
     properties = {name: _object(_object(schema, "properties"), name) for name in _object(schema, "properties")}
-    rules = {name: _rule(nested) for name, nested in properties.items()}
-    others = _rule(_object(schema, "additionalProperties"))
-    rule = Stored(
+    rules = {name: _schema_rule(nested) for name, nested in properties.items()}
+    others = _schema_rule(_object(schema, "additionalProperties"))
+    found = StorageRule(
         {name: nested["default"] for name, nested in properties.items() if nested.get("default") is not None},
-        members={name: rule for name, rule in rules.items() if rule is not AS_SENT},
+        members={name: nested for name, nested in rules.items() if nested is not AS_SENT},
         others=None if others is AS_SENT else others,
         verbatim=True,
     )
-    return rule if rule.defaults or rule.members or rule.others else AS_SENT
+    return found if found.defaults or found.members or found.others else AS_SENT
 
 
 def _object(parent: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = parent.get(name)
-    return value if isinstance(value, (dict, Mapping)) else {}
+    return value if isinstance(value, (dict, Mapping)) else _NOTHING
 
 
-def _objects(items: Any) -> Iterator[Mapping[str, Any]]:
-    for item in items if isinstance(items, list) else ():
-        if isinstance(item, (dict, Mapping)):
-            yield item
+def _list_of(items: Any) -> list[Any]:
+    return items if isinstance(items, list) else []

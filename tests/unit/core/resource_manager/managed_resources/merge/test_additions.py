@@ -7,8 +7,7 @@ from returns.result import Success
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
-from hedgerow.resource_manager.managed_resources.merge.application import LeaveObject, UpdateObject, application
-from hedgerow.resource_manager.managed_resources.merge.merging import merge
+from hedgerow.resource_manager.managed_resources.merge.merging import LeaveObject, UpdateObject, application, merge
 from tests.unit.core.resource_manager.managed_resources.landscape import INSTRUCTIONS
 
 NAMED = {"namespace": "shop", "name": "data"}

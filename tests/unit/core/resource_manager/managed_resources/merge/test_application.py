@@ -12,16 +12,19 @@ from returns.result import Failure, Success
 from hedgerow.api.managed_resources import DESCRIPTION, IGNORE
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
-from hedgerow.resource_manager.managed_resources.merge.application import (
+from hedgerow.resource_manager.managed_resources.merge.merging import (
     CreateObject,
+    Instructions,
     LeaveObject,
     UpdateObject,
     application,
+    merge,
+)
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import (
+    Difference,
+    as_readable,
     left_by_the_server,
 )
-from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
-from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference
-from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
 from tests.unit.core.resource_manager.managed_resources.landscape import (
     DEPLOYMENT,
     INSTRUCTIONS,

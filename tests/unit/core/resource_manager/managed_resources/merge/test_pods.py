@@ -6,8 +6,7 @@ import pytest
 from returns.result import Success
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.merge.application import LeaveObject, UpdateObject, application
-from hedgerow.resource_manager.managed_resources.merge.merging import merge
+from hedgerow.resource_manager.managed_resources.merge.merging import LeaveObject, UpdateObject, application, merge
 from tests.unit.core.resource_manager.managed_resources.landscape import INSTRUCTIONS
 
 TOKEN = {"name": "kube-api-access-x", "projected": {"sources": []}}

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.resource_manager.managed_resources.server_defaults.differences import completed, differences
-from hedgerow.resource_manager.managed_resources.server_defaults.kinds import stored_rule
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import storage_rule
 
 WANTED = {
     "apiVersion": "v1",
@@ -21,7 +21,7 @@ LIVE = {
 
 
 def test_what_the_server_has_filled_in_is_filled_in_again_and_drift_is_not() -> None:
-    after = completed(WANTED, LIVE, stored_rule(WANTED))
+    after = completed(WANTED, LIVE, storage_rule(WANTED))
 
     assert after["spec"]["type"] == "ClusterIP"
     assert after["spec"]["ports"] == [{"port": 81, "protocol": "TCP", "targetPort": 8080}]
@@ -30,7 +30,7 @@ def test_what_the_server_has_filled_in_is_filled_in_again_and_drift_is_not() -> 
 
 
 def test_members_are_in_the_order_of_the_live_object() -> None:
-    after = completed(WANTED, LIVE, stored_rule(WANTED))
+    after = completed(WANTED, LIVE, storage_rule(WANTED))
 
     assert list(after)[:2] == ["kind", "apiVersion"]
     assert list(after["spec"]["ports"][0]) == ["port", "protocol", "targetPort"]

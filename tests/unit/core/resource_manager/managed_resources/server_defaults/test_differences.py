@@ -6,10 +6,13 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.merge.application import left_by_the_server
 from hedgerow.resource_manager.managed_resources.merge.merging import merge
-from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference, differences
-from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, COMPACT, Stored
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import (
+    Difference,
+    differences,
+    left_by_the_server,
+)
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, COMPACT, StorageRule
 from tests.unit.core.resource_manager.managed_resources.landscape import (
     DEPLOYMENT,
     INSTRUCTIONS,
@@ -80,16 +83,16 @@ def test_a_field_that_left_the_manifest_is_drift_until_the_server_default_stands
 def test_another_service_account_is_drift_although_the_server_keeps_its_name_twice() -> None:
     wanted: Manifest = {"spec": {"containers": []}}
     live = {"spec": {"serviceAccountName": "admin", "serviceAccount": "admin"}}
-    rule = Stored({"serviceAccount": lambda pod: pod.get("serviceAccountName")})
+    rule = StorageRule({"serviceAccount": lambda pod: pod.get("serviceAccountName")})
 
-    assert differences(wanted, live, Stored(members={"spec": rule})) == (
+    assert differences(wanted, live, StorageRule(members={"spec": rule})) == (
         Difference("spec.serviceAccountName", None, "admin"),
     )
 
 
 @pytest.mark.parametrize("nothing", [{}, [], None])
 def test_nothing_is_as_good_as_absent_in_objects_that_servers_know(nothing: Any) -> None:
-    for rule in (COMPACT, Stored(members={"metadata": AS_SENT})):
+    for rule in (COMPACT, StorageRule(members={"metadata": AS_SENT})):
         assert differences({"a": nothing}, {}, rule) == differences({}, {"a": nothing}, rule) == ()
 
 
@@ -128,12 +131,12 @@ def test_what_is_of_another_type_or_false_is_not_the_same(one: Any, other: Any) 
 def test_amounts_are_equal_by_value_where_the_rule_says_that_they_are_amounts() -> None:
     wanted, live = {"cpu": "1000m", "memory": 1024}, {"cpu": "1", "memory": "1Ki"}
 
-    assert differences({"requests": wanted}, {"requests": live}, Stored(quantities=frozenset({"requests"}))) == ()
+    assert differences({"requests": wanted}, {"requests": live}, StorageRule(quantities=frozenset({"requests"}))) == ()
     assert len(differences({"data": wanted}, {"data": live})) == 2
 
 
 def test_zero_values_are_as_good_as_not_sent_where_the_rule_says_so() -> None:
-    rule = Stored({"port": 80}, omitted=frozenset({"port", "host"}))
+    rule = StorageRule({"port": 80}, omitted=frozenset({"port", "host"}))
 
     assert differences({"port": 0, "host": ""}, {"port": 80}, rule) == ()
     assert differences({"port": 0, "host": ""}, {"port": 81, "host": "x"}, rule) == (
@@ -150,6 +153,6 @@ def test_a_difference_says_where_it_is() -> None:
 
 @pytest.mark.parametrize(("one", "other", "is_same"), [("1Gi", "1024Mi", True), ("1Gi", "1G", False), (1, "1", True)])
 def test_a_single_amount_is_compared_by_value_too(one: Any, other: Any, *, is_same: bool) -> None:
-    rule = Stored(quantities=frozenset({"sizeLimit"}))
+    rule = StorageRule(quantities=frozenset({"sizeLimit"}))
 
     assert (differences({"sizeLimit": one}, {"sizeLimit": other}, rule) == ()) is is_same

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference, differences
-from hedgerow.resource_manager.managed_resources.server_defaults.kinds import stored_rule
-from hedgerow.resource_manager.managed_resources.server_defaults.readable import as_readable
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference, as_readable, differences
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import storage_rule
 
 DEFINITION = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
 
@@ -21,7 +20,7 @@ def schema(**members: Any) -> Manifest:
 
 
 def drift(wanted: Manifest, live: Manifest) -> tuple[Difference, ...]:
-    return differences(as_readable(wanted), live, stored_rule(wanted))
+    return differences(as_readable(wanted), live, storage_rule(wanted))
 
 
 @pytest.mark.parametrize(
