@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.admission.high_availability.context import (
+from hedgerow.admission.high_availability import (
     Target,
     hpa_targets,
     hvpa_targets,

@@ -1,14 +1,25 @@
-"""Where the pods of a Deployment or StatefulSet run: zones, spread, and how long they stay on a Node in trouble.
+"""How many replicas a workload has, where its pods run, and how many replicas an autoscaler gives it at least.
 
-Source: webhooks-and-tokens §5.4, §5.5, §5.6, D-2, D-3.
+Without the label for the type of component the replicas stay. An annotation may state the number. What is scaled to
+zero stays there.
+
+Source: webhooks-and-tokens §5.3 to §5.6, D-2, D-3.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from hedgerow.admission.high_availability.context import HAContext
+from returns.result import Failure
+
+from hedgerow.admission.config import HighAvailabilityConfig
+from hedgerow.admission.decision import Denied, forbidden
+from hedgerow.api.gardener import HIGH_AVAILABILITY_REPLICAS, HIGH_AVAILABILITY_TYPE
 from hedgerow.api.kubernetes import HOSTNAME, NOT_READY, UNREACHABLE, ZONE
+from hedgerow.machinery.failures import annotation_path, invalid
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.reading import integer_at, list_at, objects_at, texts_at, with_each, with_value
+from hedgerow.machinery.reading import integer_at, list_at, objects_at, text_at, texts_at, with_each, with_value
+from hedgerow.machinery.scalars import parse_int
 
 NO_EXECUTE: Final = "NoExecute"
 _POD: Final = ("spec", "template", "spec")
@@ -20,7 +31,65 @@ _CONSTRAINTS: Final = (*_POD, "topologySpreadConstraints")
 _TOLERATIONS: Final = (*_POD, "tolerations")
 
 
-def with_zone_requirement(workload: Manifest, context: HAContext) -> Manifest:
+@dataclass(frozen=True, slots=True)
+class HAContext:
+    """All that the rules look at beside the object."""
+
+    failure_tolerance: str | None = None
+    """None where the Namespace does not say; empty where it asks for none, which is not the same."""
+    zones: tuple[str, ...] = ()
+    """Sorted, each once."""
+    zone_pinning: bool = False
+    scaled_maximum: int | None = None
+    """The most replicas that an autoscaler gives the workload; none: nothing scales it."""
+    config: HighAvailabilityConfig = HighAvailabilityConfig()  # noqa: RUF009 -- immutable
+
+
+def _desired_replicas(manifest: Manifest, current: int | None, failure_tolerance: str | None) -> int | Denied | None:
+    """How many replicas an object with `current` replicas, or at least so many, needs; none: nothing is decided."""
+    if not current:
+        return None
+    component = text_at(manifest, "metadata", "labels", HIGH_AVAILABILITY_TYPE)
+    if not component:
+        return None
+    if stated := text_at(manifest, "metadata", "annotations", HIGH_AVAILABILITY_REPLICAS):
+        return _stated_replicas(stated)
+    return 1 if component == "controller" and failure_tolerance == "" else 2
+
+
+def _stated_replicas(text: str) -> int | Denied:
+    """The number in an annotation, taken literally even below one; or the denial of another text."""
+    number = parse_int(text, bits=32)
+    if isinstance(number, Failure):
+        return forbidden(str(invalid(annotation_path(HIGH_AVAILABILITY_REPLICAS), text, number.failure())))
+    return number.unwrap()
+
+
+def with_replicas(context: HAContext, workload: Manifest) -> Manifest | Denied:
+    """The workload with the replicas that it needs; an autoscaler may have given it more."""
+    current = integer_at(workload, "spec", "replicas")
+    desired = _desired_replicas(workload, current, context.failure_tolerance)
+    if current is None or desired is None or desired == current:
+        return workload
+    if isinstance(desired, Denied):
+        return desired
+    if context.scaled_maximum is not None and current > desired:
+        return workload
+    return with_value(workload, ("spec", "replicas"), desired)
+
+
+def with_raised(spec: Sequence[str], field: str, context: HAContext, autoscaler: Manifest) -> Manifest | Denied:
+    """The HPA or HVPA whose limit, `minReplicas` or `maxReplicas` below `spec`, is at least what its objects need."""
+    minimum = integer_at(autoscaler, *spec, "minReplicas")
+    desired = _desired_replicas(autoscaler, minimum, context.failure_tolerance)
+    if isinstance(desired, Denied):
+        return desired
+    if desired is None or (integer_at(autoscaler, *spec, field) or 0) >= desired:
+        return autoscaler
+    return with_value(autoscaler, (*spec, field), desired)
+
+
+def with_zone_requirement(context: HAContext, workload: Manifest) -> Manifest:
     """The workload whose pods run in the zones of its Namespace, where that binds its workloads to zones.
 
     Node selector terms are alternatives, so each of them requires the zones, instead of what it required of zones
@@ -42,7 +111,7 @@ def with_zone_requirement(workload: Manifest, context: HAContext) -> Manifest:
     return with_each(workload, _TERMS, requiring_zones)
 
 
-def with_spread_constraints(workload: Manifest, context: HAContext) -> Manifest:
+def with_spread_constraints(context: HAContext, workload: Manifest) -> Manifest:
     """The workload whose pods spread over Nodes and zones, once it has more than one.
 
     Constraints over other topologies stay.
@@ -80,7 +149,7 @@ def with_spread_constraints(workload: Manifest, context: HAContext) -> Manifest:
     return workload if wanted == existing else with_value(workload, _CONSTRAINTS, wanted)
 
 
-def with_default_tolerations(workload: Manifest, context: HAContext) -> Manifest:
+def with_default_tolerations(context: HAContext, workload: Manifest) -> Manifest:
     """The workload whose pods stay for the configured time on a Node that is not ready or not reachable.
 
     A toleration of the workload itself wins. One without a key tolerates no taint in particular, so it does not count.
