@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import pytest
 import yaml
 
-from hedgerow.admission.registration.blocking import blocking_webhooks
+from hedgerow.admission.blocking import blocking_webhooks
 from hedgerow.resource_manager.installation.manifests import needed_objects
 from hedgerow_adapters.registrations import parse_registrations
 from tests.control_plane import PATIENCE, ControlPlane, wait_until

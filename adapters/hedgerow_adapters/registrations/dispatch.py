@@ -25,8 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hedgerow.admission.decision import BAD_REQUEST, Denied, internal_error
-from hedgerow.admission.registration.configurations import GROUP
-from hedgerow.admission.registration.webhooks import ANY, Rule, Scope
+from hedgerow.admission.registration import ANY, GROUP, Rule, Scope
 from hedgerow.admission.request import CREATE, UPDATE, AdmissionRequest, GroupVersionKind, GroupVersionResource
 from hedgerow.admission.review import KIND, V1
 from hedgerow.machinery.objects import Resource

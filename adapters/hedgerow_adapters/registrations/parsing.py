@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.registration.configurations import API_VERSION, MUTATING, VALIDATING
-from hedgerow.admission.registration.webhooks import Rule, Scope
+from hedgerow.admission.registration import API_VERSION, MUTATING, VALIDATING, Rule, Scope
 from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hedgerow.admission.registration.webhooks import ANY, Scope
+from hedgerow.admission.registration import ANY, Scope
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE
 from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.selectors import parse_label_selector

@@ -5,7 +5,7 @@ Source: webhooks-and-tokens §4.3; Kubernetes API, admissionregistration.k8s.io/
 
 from dataclasses import dataclass
 
-from hedgerow.admission.registration.webhooks import Rule
+from hedgerow.admission.registration import Rule
 from hedgerow.machinery.selectors import LabelSelector
 
 

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.registration.configurations import service_name
+from hedgerow.admission.registration import service_name
 from hedgerow.machinery.names import dns_subdomain_problem
 
 KEY_BITS: Final = 3072

@@ -11,6 +11,7 @@ from typing import Final
 import click
 from returns.result import Failure
 
+from hedgerow.admission.blocking import OF_ANY_CLUSTER, blocking_webhooks, pods_of
 from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.certificates import (
     certificate_authority,
@@ -21,9 +22,13 @@ from hedgerow.admission.certificates import (
     serving_certificate,
 )
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.registration import Mode, build_webhook_configurations, registered_webhooks, service_name
-from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, blocking_webhooks, pods_of
-from hedgerow.admission.registration.webhooks import RegisteredWebhook
+from hedgerow.admission.registration import (
+    Mode,
+    RegisteredWebhook,
+    build_webhook_configurations,
+    registered_webhooks,
+    service_name,
+)
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.keys import generate_key, key_pem, new_issue

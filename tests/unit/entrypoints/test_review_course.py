@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from hedgerow.admission import Decision, Mutated, Mutation, Webhook
-from hedgerow.admission.registration.webhooks import Rule
+from hedgerow.admission.registration import Rule
 from hedgerow.admission.request import AdmissionRequest, creation
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.execution import EndlessDecisionError

@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.x509.verification import PolicyBuilder, Store
 
-from hedgerow.admission.registration.blocking import pods_of
+from hedgerow.admission.blocking import pods_of
 from hedgerow_adapters import keys
 from tests.unit.entrypoints.command_line import Hedgerow
 

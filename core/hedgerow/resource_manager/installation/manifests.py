@@ -9,9 +9,8 @@ from typing import Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.registration import build_webhook_configurations, registered_webhooks
-from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
-from hedgerow.admission.registration.configurations import MUTATING, VALIDATING
+from hedgerow.admission.blocking import OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
+from hedgerow.admission.registration import MUTATING, VALIDATING, build_webhook_configurations, registered_webhooks
 from hedgerow.api.definition import build_definition
 from hedgerow.api.kubernetes import (
     CLUSTER_ROLE_BINDINGS,

@@ -6,7 +6,7 @@ Source: managed-resources §4.2, §4.3; Kubernetes documentation, "Pod Security 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hedgerow.admission.registration.webhooks import HIGH_AVAILABILITY, skip_label
+from hedgerow.admission.registration import HIGH_AVAILABILITY, skip_label
 from hedgerow.api.kubernetes import HOSTNAME, ZONE
 from hedgerow.api.network_policies import (
     ALL_WEBHOOK_TARGETS,

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.admission import AdmissionRequest, Denied, creation, deletion, update
 from hedgerow.admission.decision import forbidden
-from hedgerow.admission.registration.webhooks import Rule, Scope
+from hedgerow.admission.registration import Rule, Scope
 from hedgerow.admission.request import GroupVersionKind
 from hedgerow.api.kubernetes import (
     CUSTOM_RESOURCE_DEFINITIONS,

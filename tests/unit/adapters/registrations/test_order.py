@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.admission import creation
-from hedgerow.admission.registration.webhooks import Rule
+from hedgerow.admission.registration import Rule
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow_adapters.registrations import Client, Entry, Registrations

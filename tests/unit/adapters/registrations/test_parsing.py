@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from returns.result import Success
 
-from hedgerow.admission.registration.webhooks import Rule, Scope
+from hedgerow.admission.registration import Rule, Scope
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow_adapters.registrations import Client, Entry, Registrations, parse_registrations
 

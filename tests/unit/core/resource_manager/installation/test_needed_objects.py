@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hedgerow.admission.registration.blocking import BlockingWebhook, blocking_webhooks
+from hedgerow.admission.blocking import BlockingWebhook, blocking_webhooks
 from hedgerow.resource_manager.installation.manifests import needed_objects
 from hedgerow_adapters.registrations import parse_registrations
 

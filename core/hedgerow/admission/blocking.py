@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from hedgerow.admission.registration.webhooks import ANY, Rule, Scope
+from hedgerow.admission.registration import ANY, Rule, Scope
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
 from hedgerow.api.kubernetes import LEASES, METADATA_NAME, NAMESPACES, NODES, PODS
 from hedgerow.machinery.objects import ObjectKey, Resource

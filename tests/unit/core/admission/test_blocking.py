@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.admission.blocking import OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
-from hedgerow.admission.registration import Mode, registered_webhooks
-from hedgerow.admission.registration.blocking import OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
-from hedgerow.admission.registration.webhooks import Rule, Scope
+from hedgerow.admission.registration import Mode, Rule, Scope, registered_webhooks
 from hedgerow.admission.request import creation, deletion, update
 from hedgerow.api.kubernetes import DEPLOYMENTS, LEASES, NAMESPACES, NODES, PODS
 from hedgerow.machinery.objects import ObjectKey, Resource
