@@ -210,3 +210,8 @@ class Failure:
             return f"{kind} {self.key}: {problem}"
         within = f" in namespace {self.key.namespace}" if self.key.namespace else ""
         return f"{kind} without a name: {problem}" if problem.path else f"{kind} objects{within}: {problem}"
+
+
+def retryable_failure(resource: Resource, key: ObjectKey, text: str) -> Failure:
+    """A failure of an object as a whole that may succeed later."""
+    return Failure(resource, key, Problem("", text), retryable=True)

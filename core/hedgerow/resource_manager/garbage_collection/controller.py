@@ -1,37 +1,63 @@
-"""The controller that deletes what nothing refers to any more, round by round, declared.
+"""The controller that deletes ConfigMaps and Secrets that nothing refers to any more, round by round.
 
-What garbage is looked for among is listed before its users, so that whoever begins to use some of it in the meantime is
-seen. A list that could not be completed is no list, and nothing is deleted in that round.
+Only labelled objects are deleted, and none that is younger than it takes to write its user. Decides over metadata
+alone: annotations say what a user refers to. Candidates are listed before users, so that a user that appears in the
+meantime is seen. If a list fails, nothing is deleted in that round.
 
 Source: managed-resources §15; decision A-5.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import chain
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from hedgerow.api.kubernetes import CONFIG_MAPS, OLD_CRON_JOBS, SECRETS
+from returns import result
+from returns.result import Result, Success
+
+from hedgerow.api.kubernetes import (
+    CONFIG_MAPS,
+    CRON_JOBS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    JOBS,
+    OLD_CRON_JOBS,
+    PODS,
+    SECRETS,
+    STATEFUL_SETS,
+)
 from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE, MANAGED_RESOURCES
+from hedgerow.api.reference_annotations import CONFIG_MAP, SECRET, kind_from_annotation_key
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
-from hedgerow.machinery.failures import Failure, Problem
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.failures import Failure, joined, retryable_failure
+from hedgerow.machinery.objects import (
+    Manifest,
+    ObjectKey,
+    Resource,
+    annotations_of,
+    is_terminating,
+    key_of,
+    labels_of,
+    resource_version_of,
+    uid_of,
+)
 from hedgerow.machinery.plan import Delete, Plan, WriteResult, failed
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered
+from hedgerow.machinery.reading import UnreadableError, text_at, texts_at, unexpected
+from hedgerow.machinery.scalars import parse_timestamp
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
-from hedgerow.resource_manager.garbage_collection.unused import CANDIDATES, MINIMUM_LIFETIME, plan_gc, user_resources
 
-NAME: Final = "garbage-collector"
-
-_LABELLED: Final = f"{GARBAGE_COLLECTABLE}=true"
-_MAY_BE_ABSENT: Final = frozenset({MANAGED_RESOURCES, OLD_CRON_JOBS})
-_Objects: TypeAlias = Mapping[Resource, Sequence[Manifest]]
+MINIMUM_LIFETIME: Final = timedelta(minutes=10)
+CANDIDATES: Final = (SECRETS, CONFIG_MAPS)
+"""The resources whose objects may be garbage."""
+_USERS: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, JOBS, PODS, CRON_JOBS, MANAGED_RESOURCES)
+_OF_ANY_KIND: Final = Resource("", "", "objects", "object")
 _CONFLICT: Final = 409
-"""Code of an error: the object changed after the decision read it."""
+_Objects: TypeAlias = Mapping[Resource, Sequence[Manifest]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +65,85 @@ class GarbageCollectorConfig:
     """When the garbage collector looks where."""
 
     sync_period: timedelta = timedelta(hours=1)
-    """How long after a round the next one begins."""
+    """The time between two rounds."""
     namespaces: tuple[str, ...] = ()
-    """The only ones that are looked at; none: all."""
+    """The only namespaces that it looks at; none: all."""
     minimum_lifetime: timedelta = MINIMUM_LIFETIME
-    """What is younger is spared: its user may be about to be written."""
+    """Younger objects are spared: their users may be about to be written."""
+
+
+def user_resources(*, old_cron_jobs: bool) -> tuple[Resource, ...]:
+    """The resources whose objects count as users; `old_cron_jobs` if the target's API server still serves them."""
+    return (*_USERS, OLD_CRON_JOBS) if old_cron_jobs else _USERS
+
+
+def plan_gc(
+    *,
+    secrets: Iterable[Manifest],
+    config_maps: Iterable[Manifest],
+    users: Iterable[Manifest],
+    now: datetime,
+    min_lifetime: timedelta = MINIMUM_LIFETIME,
+) -> Result[tuple[Delete, ...], tuple[Failure, ...]]:
+    """The deletions of everything that nothing refers to, by kind, namespace and name; or what cannot be read.
+
+    An object that changes after it was listed is not deleted.
+
+    Args:
+        secrets: listed before the users, and complete.
+        config_maps: listed before the users too.
+        users: all objects of the `user_resources` in the namespaces of the candidates, from complete lists.
+        now: the time, aware of its time zone.
+        min_lifetime: younger objects are not deleted.
+    """
+    candidates, users = {CONFIG_MAPS: tuple(config_maps), SECRETS: tuple(secrets)}, tuple(users)
+    failures = tuple(chain.from_iterable(_malformed(*each) for each in (*candidates.items(), (_OF_ANY_KIND, users))))
+    return result.Failure(failures) if failures else Success(_unused(candidates, users, now - min_lifetime))
+
+
+def _malformed(resource: Resource, manifests: Iterable[Any]) -> Iterator[Failure]:
+    """The objects whose metadata no API server would have stored."""
+    for manifest in manifests:
+        key = ObjectKey("", "")
+        try:
+            if not isinstance(manifest, (dict, Mapping)):
+                raise unexpected("manifest", "an object", manifest)
+            key = ObjectKey(*(text_at(manifest, "metadata", name) or "" for name in ("namespace", "name")))
+            for name in ("labels", "annotations"):
+                texts_at(manifest, "metadata", name)
+        except UnreadableError as error:
+            yield Failure(resource, key, error.problem)
+
+
+def _unused(candidates: _Objects, users: Iterable[Manifest], latest: datetime) -> tuple[Delete, ...]:
+    """The deletions of candidates, which have been checked, that were created by then and are not referred to."""
+    referenced = {
+        (kind, key_of(user).namespace, name)
+        for user in users
+        for key, name in annotations_of(user).items()
+        if (kind := kind_from_annotation_key(key))
+    }
+    deletions = [
+        Delete(resource, key_of(each), "unreferenced", uid_of(each), resource_version_of(each))
+        for resource, kind in ((CONFIG_MAPS, CONFIG_MAP), (SECRETS, SECRET))
+        for each in candidates.get(resource, ())
+        if labels_of(each).get(GARBAGE_COLLECTABLE) == "true" and not is_terminating(each)
+        if _was_created_by(latest, each) and (kind, *key_of(each)) not in referenced
+    ]
+    return tuple(sorted(deletions, key=lambda deletion: (deletion.resource.plural, deletion.key)))
+
+
+def _was_created_by(latest: datetime, manifest: Manifest) -> bool:
+    """True if an object existed at a time. Without a time of creation it did; one that cannot be read may be recent."""
+    created = manifest["metadata"].get("creationTimestamp")
+    moment = latest if created is None else parse_timestamp(created)
+    return moment is not None and moment <= latest
 
 
 def garbage_collector(config: GarbageCollectorConfig) -> Controller[GarbageCollectorConfig]:
-    """The controller for a configuration. It watches nothing, and asks anew in every round."""
+    """The controller for a configuration. It watches nothing, and lists anew in every round."""
     return Controller(
-        name=NAME,
+        name="garbage-collector",
         primary=SECRETS,
         watches=(),
         indexes=(),
@@ -59,42 +153,46 @@ def garbage_collector(config: GarbageCollectorConfig) -> Controller[GarbageColle
         reconcile=reconcile,
         periodic=True,
         permissions=(
-            *(Permission.of(each, "list", "delete") for each in CANDIDATES),
-            *(Permission.of(each, "list") for each in user_resources(old_cron_jobs=True)),
+            *(Permission.of(resource, "list", "delete") for resource in CANDIDATES),
+            *(Permission.of(resource, "list") for resource in user_resources(old_cron_jobs=True)),
         ),
     )
 
 
 async def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[GarbageCollectorConfig]) -> Plan:
-    """Do one round: list what is labelled, then its users, and delete what has none."""
+    """Do one round: list labelled objects, then users, and delete the objects that have none."""
     deletions = await _deletions(context)
     if isinstance(deletions, Failure):
         return failed(deletions)
-    failures = _failure(await AtOnce(deletions)) if deletions else ()
+    failures = _failures(await AtOnce(deletions)) if deletions else ()
     return Plan(failures=failures, requeue_after=context.config.sync_period.total_seconds())
 
 
 async def _deletions(context: Context[GarbageCollectorConfig]) -> tuple[Delete, ...] | Failure:
-    """Deletions of what is not referred to. Where they are very many the users are listed a second time."""
-    config = context.config
-    labelled = await _found(CANDIDATES, config, label_selector=_LABELLED)
+    """The deletions of a round. If they are very many, the users are listed a second time."""
+    config, latest = context.config, context.now - context.config.minimum_lifetime
+    labelled = await _found(CANDIDATES, config, label_selector=f"{GARBAGE_COLLECTABLE}=true")
     if isinstance(labelled, Failure):
         return labelled
-
-    def unused(users: Sequence[Manifest]) -> tuple[Delete, ...]:
-        candidates = {"secrets": labelled.get(SECRETS, ()), "config_maps": labelled.get(CONFIG_MAPS, ())}
-        return plan_gc(**candidates, users=users, now=context.now, min_lifetime=config.minimum_lifetime)
-
-    if not unused(()):
+    if not _unused(labelled, (), latest):
         return ()
     users = await _users(config)
     if isinstance(users, Failure):
         return users
-    deletions = unused(users)
+    deletions = _unused(labelled, users, latest)
     if judge_deletions(len(deletions), sum(map(len, labelled.values())), confirmed=False) is not Verdict.CONFIRM:
         return deletions
-    once_more = await _users(config)
-    return once_more if isinstance(once_more, Failure) else unused(users + once_more)
+    again = await _users(config)
+    return again if isinstance(again, Failure) else _unused(labelled, users + again, latest)
+
+
+async def _users(config: GarbageCollectorConfig) -> list[Manifest] | Failure:
+    """All objects that may refer to others, or why they cannot be listed."""
+    answer = await KindQuestion(OLD_CRON_JOBS.object_kind)
+    if isinstance(answer, NotAnswered) and not answer.is_not_found:
+        return retryable_failure(OLD_CRON_JOBS, ObjectKey("", ""), f"cannot be looked up: {answer.message}")
+    found = await _found(user_resources(old_cron_jobs=not isinstance(answer, NotAnswered)), config)
+    return found if isinstance(found, Failure) else [*chain.from_iterable(found.values())]
 
 
 async def _found(
@@ -102,7 +200,7 @@ async def _found(
 ) -> _Objects | Failure:
     """All objects of resources in the configured namespaces, or why a list failed.
 
-    ManagedResources that the cluster does not serve have no objects. All other kinds are built in, and never absent.
+    A cluster may serve neither ManagedResources nor old CronJobs. All other kinds are built in, and never absent.
     """
     questions = tuple(
         ListQuestion(resource, Cluster.TARGET, namespace, label_selector, metadata_only=True)
@@ -113,37 +211,20 @@ async def _found(
     for question, answer in zip(questions, await AtOnce(questions), strict=True):
         if isinstance(answer, Found):
             found.setdefault(question.resource, []).extend(answer.objects)
-        elif not (answer.is_not_found and question.resource in _MAY_BE_ABSENT):
-            problem = f"cannot be listed: {answer.message}"
-            return _retried(question.resource, ObjectKey(question.namespace, ""), problem)
+        elif not answer.is_not_found or question.resource not in {MANAGED_RESOURCES, OLD_CRON_JOBS}:
+            key = ObjectKey(question.namespace, "")
+            return retryable_failure(question.resource, key, f"cannot be listed: {answer.message}")
     return found
 
 
-async def _users(config: GarbageCollectorConfig) -> list[Manifest] | Failure:
-    """All objects that may refer to others; or why they cannot be listed."""
-    answer = await KindQuestion(OLD_CRON_JOBS.object_kind)
-    if isinstance(answer, NotAnswered) and not answer.is_not_found:
-        return _retried(OLD_CRON_JOBS, ObjectKey("", ""), f"cannot be looked up: {answer.message}")
-    resources = user_resources(old_cron_jobs=not isinstance(answer, NotAnswered))
-    found = await _found(resources, config)
-    return found if isinstance(found, Failure) else [*chain.from_iterable(found.values())]
-
-
-def _failure(results: Iterable[WriteResult]) -> tuple[Failure, ...]:
-    """What went wrong with the deletions of a round, as one failure, told of the first object that is still there.
-
-    That an object has changed meanwhile is nothing wrong: the next round looks at it anew.
-    """
+def _failures(results: Iterable[WriteResult]) -> tuple[Failure, ...]:
+    """The errors of deletions as one failure of the first object. One that is gone or has changed is no error."""
     refused = [(result.action, result.error) for result in results if result.error is not None]
-    refused = [(action, each) for action, each in refused if not each.is_not_found and each.code != _CONFLICT]
+    refused = [(action, error) for action, error in refused if not error.is_not_found and error.code != _CONFLICT]
     if not refused:
         return ()
     errors = [f'{action.resource.kind} "{action.key}": {error.message}' for action, error in refused]
-    what = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
-    problem = f"{len(errors)} error{'s' if errors[1:] else ''} occurred: {what}"
-    action, _ = refused[0]
-    return (_retried(action.resource, action.key, f"Could not delete all unused resources: {problem}"),)
-
-
-def _retried(resource: Resource, key: ObjectKey, problem: str) -> Failure:
-    return Failure(resource, key, Problem("", problem), retryable=True)
+    count = f"{len(errors)} error{'s' if errors[1:] else ''} occurred"
+    first, _ = refused[0]
+    text = f"Could not delete all unused resources: {count}: {joined(errors)}"
+    return (retryable_failure(first.resource, first.key, text),)

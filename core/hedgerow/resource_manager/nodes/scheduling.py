@@ -1,8 +1,7 @@
 """Whether a DaemonSet should have a pod on a Node: by name, labels, required affinity, and taints with tolerations.
 
-Decides as the DaemonSet controller and the scheduler do, from the DaemonSet's template and the Node alone: an affinity
-term that cannot be understood matches nothing, and takes nothing from the others. What reads an object raises
-UnreadableError where it has another shape than an API server stores.
+Decides as the DaemonSet controller and the scheduler do: an affinity term that cannot be understood matches nothing.
+What reads an object raises UnreadableError for a field of another type.
 
 Source: network-and-nodes §5.6.
 """
@@ -18,21 +17,16 @@ from hedgerow.machinery.reading import boolean_at, each_at, list_at, object_at, 
 from hedgerow.machinery.scalars import parse_int
 from hedgerow.machinery.selectors import Labels, parse_label_selector
 
-_INTEGER_BITS: Final = 64
-_NAME_FIELD: Final = "metadata.name"
-_GREATER: Final = "Gt"
-_COMPARISONS: Final = (_GREATER, "Lt")
 NO_SCHEDULE: Final = "NoSchedule"
 NO_EXECUTE: Final = "NoExecute"
 EXISTS: Final = "Exists"
 EQUAL: Final = "Equal"
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-_TERMS: Final = ("spec", "affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What a term asks of one label, or of one field."""
+    """What a term asks of one label or field; it may make no sense."""
 
     key: str
     operator: str
@@ -40,91 +34,74 @@ class Requirement:
 
     @classmethod
     def of(cls, manifest: Manifest) -> "Requirement":
-        """A requirement as it stands in a term; nothing says yet that it can be understood."""
-        places = ((f"values[{index}]", value) for index, value in enumerate(list_at(manifest, "values")))
-        values = tuple(text_at({place: value}, place) or "" for place, value in places)
-        return cls(text_at(manifest, "key") or "", text_at(manifest, "operator") or "", values)
+        """A requirement of a term."""
+        values = ((f"values[{index}]", value) for index, value in enumerate(list_at(manifest, "values")))
+        texts = tuple(text_at({path: value}, path) or "" for path, value in values)
+        return cls(text_at(manifest, "key") or "", text_at(manifest, "operator") or "", texts)
+
+    def allows_labels(self, labels: Labels) -> bool:
+        """True if labels meet the requirement; `Gt` and `Lt` compare integers."""
+        if self.operator not in {"Gt", "Lt"}:
+            expression = {"key": self.key, "operator": self.operator, "values": self.values}
+            selector = parse_label_selector({"matchExpressions": (expression,)})
+            return selector.map(lambda parsed: parsed.matches(labels)).value_or(False)  # noqa: FBT003 -- by position
+        if len(self.values) != 1 or label_key_problem(self.key) or label_value_problem(self.values[0]):
+            return False
+        actual: int | None = parse_int(labels.get(self.key, ""), 64).value_or(None)
+        limit: int | None = parse_int(self.values[0], 64).value_or(None)
+        if actual is None or limit is None:
+            return False
+        return actual > limit if self.operator == "Gt" else actual < limit
+
+    def allows_name(self, name: str) -> bool:
+        """True if the name of a node meets the requirement; it takes one value, and no other field."""
+        if self.key != "metadata.name" or self.operator not in {"In", "NotIn"} or len(self.values) != 1:
+            return False
+        return (self.values[0] == name) is (self.operator == "In")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Requirements of labels and fields that have to hold together; one that cannot be understood holds for no node."""
+    """Requirements that have to hold together."""
 
     labels: tuple[Requirement, ...] = ()
     fields: tuple[Requirement, ...] = ()
 
     @classmethod
     def of(cls, manifest: Manifest) -> "Term":
-        """A term as it stands in an affinity."""
-        return cls(
-            each_at(Requirement.of, manifest, "matchExpressions"),
-            each_at(Requirement.of, manifest, "matchFields"),
-        )
+        """A term of an affinity."""
+        labels, fields = (each_at(Requirement.of, manifest, name) for name in ("matchExpressions", "matchFields"))
+        return cls(labels, fields)
 
     def matches(self, name: str, labels: Labels) -> bool:
-        """Whether the node of that name and these labels is as the term asks; one that asks nothing matches none."""
-        rightness = (
-            *(_label_is_right(each, labels) for each in self.labels),
-            *(_name_is_right(each, name) for each in self.fields),
-        )
-        return bool(rightness) and all(rightness)
-
-
-def _label_is_right(requirement: Requirement, labels: Labels) -> bool:
-    if requirement.operator in _COMPARISONS:
-        return _compares(requirement, labels)
-    expression = {"key": requirement.key, "operator": requirement.operator, "values": requirement.values}
-    selector = parse_label_selector({"matchExpressions": (expression,)})
-    return selector.map(lambda understood: understood.matches(labels)).value_or(False)  # noqa: FBT003 -- by position
-
-
-def _compares(requirement: Requirement, labels: Labels) -> bool:
-    """Whether a label is a greater, or a lesser, integer than the one value that is given."""
-    if len(requirement.values) != 1 or label_key_problem(requirement.key) or label_value_problem(requirement.values[0]):
-        return False
-    actual: int | None = parse_int(labels.get(requirement.key, ""), _INTEGER_BITS).value_or(None)
-    limit: int | None = parse_int(requirement.values[0], _INTEGER_BITS).value_or(None)
-    if actual is None or limit is None:
-        return False
-    return actual > limit if requirement.operator == _GREATER else actual < limit
-
-
-def _name_is_right(requirement: Requirement, name: str) -> bool:
-    """Whether a node has, or has not, the one name that is given; no other field can be asked about."""
-    match requirement:
-        case Requirement(key=key, operator="In", values=(value,)) if key == _NAME_FIELD:
-            return value == name
-        case Requirement(key=key, operator="NotIn", values=(value,)) if key == _NAME_FIELD:
-            return value != name
-        case _:
+        """True if a node meets all requirements; a term without any matches none."""
+        if not self.labels and not self.fields:
             return False
+        return all(each.allows_labels(labels) for each in self.labels) and all(
+            each.allows_name(name) for each in self.fields
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """What keeps pods away from a node that do not tolerate it."""
+    """A taint of a node."""
 
     key: str
     value: str = ""
     effect: str = NO_SCHEDULE
     manifest: Manifest = field(default_factory=dict, compare=False, repr=False)
-    """As it stands in the Node, with all that nobody reads here."""
+    """The whole taint."""
 
     @classmethod
     def of(cls, manifest: Manifest) -> "Taint":
-        """A taint as it stands in a Node."""
+        """A taint of a Node."""
         key, value, effect = (text_at(manifest, name) or "" for name in ("key", "value", "effect"))
         return cls(key, value, effect, manifest)
-
-    @property
-    def keeps_away(self) -> bool:
-        """Whether pods have to tolerate it; others are a mere preference."""
-        return self.effect in {NO_SCHEDULE, NO_EXECUTE}
 
 
 @dataclass(frozen=True, slots=True)
 class Toleration:
-    """Taints that a pod can live with, for however long; an empty key or effect stands for all."""
+    """Taints that a pod tolerates, for however long; an empty key or effect stands for all."""
 
     key: str = ""
     operator: str = EXISTS
@@ -133,14 +110,13 @@ class Toleration:
 
     @classmethod
     def of(cls, manifest: Manifest) -> "Toleration":
-        """A toleration as it stands in a pod or its template."""
-        key, operator, value, effect = (
-            text_at(manifest, name) or "" for name in ("key", "operator", "value", "effect")
-        )
+        """A toleration of a pod."""
+        names = ("key", "operator", "value", "effect")
+        key, operator, value, effect = (text_at(manifest, name) or "" for name in names)
         return cls(key, operator or EQUAL, value, effect)
 
     def tolerates(self, taint: Taint) -> bool:
-        """Whether a pod with this toleration can live with a taint."""
+        """True if a pod with this toleration tolerates a taint."""
         if self.effect not in {"", taint.effect} or self.key not in {"", taint.key}:
             return False
         return self.operator == EXISTS or (self.operator == EQUAL and self.value == taint.value)
@@ -156,86 +132,58 @@ class NodeView:
     uid: str | None = None
     resource_version: str | None = None
 
+    @classmethod
+    def of(cls, node: Manifest) -> "NodeView":
+        """The view of a Node."""
+        labels, taints = texts_at(node, "metadata", "labels"), each_at(Taint.of, node, "spec", "taints")
+        return cls(key_of(node).name, labels, taints, uid_of(node), resource_version_of(node))
+
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What a pod template says of the nodes that its pods are for."""
+    """The nodes that the pods of a template are for."""
 
     node_name: str = ""
-    node_selector: Mapping[str, str] | None = None
+    node_selector: Mapping[str, str] = field(default_factory=dict)
     affinity: tuple[Term, ...] | None = None
-    """The terms of the required one; none: there is none, which is not the same as one without terms."""
+    """The terms of the required affinity; none: any node. Without terms it matches no node."""
     tolerations: tuple[Toleration, ...] = ()
     host_network: bool = False
 
     @classmethod
     def of(cls, template: Manifest) -> "Placement":
-        """A pod template as it stands in a DaemonSet."""
-        affinity = object_at(template, "spec", "affinity", "nodeAffinity")
+        """The placement that a pod template states."""
+        path = ("spec", "affinity", "nodeAffinity")
+        is_required = object_at(template, *path).get(_REQUIRED) is not None
         return cls(
             text_at(template, "spec", "nodeName") or "",
             texts_at(template, "spec", "nodeSelector"),
-            None if affinity.get(_REQUIRED) is None else each_at(Term.of, template, *_TERMS),
+            each_at(Term.of, template, *path, _REQUIRED, "nodeSelectorTerms") if is_required else None,
             each_at(Toleration.of, template, "spec", "tolerations"),
             boolean_at(template, "spec", "hostNetwork") or False,
         )
 
 
-def node_view(node: Manifest) -> NodeView:
-    """A Node as it is kept, or whole."""
-    return NodeView(
-        key_of(node).name,
-        texts_at(node, "metadata", "labels"),
-        each_at(Taint.of, node, "spec", "taints"),
-        uid_of(node),
-        resource_version_of(node),
-    )
-
-
 ALWAYS_TOLERATED: Final = (
     Toleration(NOT_READY, effect=NO_EXECUTE),
     Toleration(UNREACHABLE, effect=NO_EXECUTE),
-    Toleration("node.kubernetes.io/disk-pressure", effect=NO_SCHEDULE),
-    Toleration("node.kubernetes.io/memory-pressure", effect=NO_SCHEDULE),
-    Toleration("node.kubernetes.io/pid-pressure", effect=NO_SCHEDULE),
-    Toleration("node.kubernetes.io/unschedulable", effect=NO_SCHEDULE),
+    *(
+        Toleration(f"node.kubernetes.io/{condition}", effect=NO_SCHEDULE)
+        for condition in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+    ),
 )
-"""What every pod of a DaemonSet is made to tolerate."""
-TOLERATED_ON_HOST_NETWORK: Final = Toleration("node.kubernetes.io/network-unavailable", effect=NO_SCHEDULE)
-
-
-def is_not_bound_to_another_node(placement: Placement, node: NodeView) -> bool:
-    """The template names no node, or this one."""
-    return placement.node_name in {"", node.name}
-
-
-def selects_the_labels(placement: Placement, node: NodeView) -> bool:
-    """The node has every label of the node selector."""
-    return (placement.node_selector or {}).items() <= node.labels.items()
-
-
-def has_affinity(placement: Placement, node: NodeView) -> bool:
-    """A term of the required affinity matches the node, if one is required."""
-    terms = placement.affinity
-    return terms is None or any(term.matches(node.name, node.labels) for term in terms)
-
-
-def tolerates_the_taints(placement: Placement, node: NodeView) -> bool:
-    """Every taint that keeps pods away is tolerated, the one that this is all about among them."""
-    tolerations = (*placement.tolerations, *ALWAYS_TOLERATED)
-    if placement.host_network:
-        tolerations = (*tolerations, TOLERATED_ON_HOST_NETWORK)
-    return all(any(each.tolerates(taint) for each in tolerations) for taint in node.taints if taint.keeps_away)
-
-
-RULES: Final = (
-    is_not_bound_to_another_node,
-    selects_the_labels,
-    has_affinity,
-    tolerates_the_taints,
-)
+"""The tolerations of every pod of a DaemonSet."""
+_ON_HOST_NETWORK: Final = Toleration("node.kubernetes.io/network-unavailable", effect=NO_SCHEDULE)
 
 
 def should_run_on(placement: Placement, node: NodeView) -> bool:
-    """Whether pods of a template are for a node: all rules hold."""
-    return all(rule(placement, node) for rule in RULES)
+    """True if pods are for a node: its name, labels and required affinity fit, and all taints are tolerated."""
+    tolerations = (*placement.tolerations, *ALWAYS_TOLERATED, *((_ON_HOST_NETWORK,) if placement.host_network else ()))
+    untolerated = (taint for taint in node.taints if not any(each.tolerates(taint) for each in tolerations))
+    terms = placement.affinity
+    return (
+        placement.node_name in {"", node.name}
+        and placement.node_selector.items() <= node.labels.items()
+        and (terms is None or any(term.matches(node.name, node.labels) for term in terms))
+        and not any(taint.effect in {NO_SCHEDULE, NO_EXECUTE} for taint in untolerated)
+    )

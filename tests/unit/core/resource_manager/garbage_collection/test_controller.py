@@ -15,8 +15,11 @@ from hedgerow.machinery.controller import SINGLETON
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import ApiError
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, Question
-from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
-from hedgerow.resource_manager.garbage_collection.unused import user_resources
+from hedgerow.resource_manager.garbage_collection.controller import (
+    GarbageCollectorConfig,
+    garbage_collector,
+    user_resources,
+)
 from tests.unit.core.resource_manager.turns import NOW, Clusters, Course, take_turn
 
 LABEL = "resources.gardener.cloud/garbage-collectable-reference"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from returns.result import Failure, Success
 
 from hedgerow.api.reference_annotations import inject_annotations
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
@@ -35,7 +36,7 @@ def user(annotations: dict[str, str], namespace: str = "shop") -> Manifest:
 def garbage(
     *, secrets: tuple[Manifest, ...] = (), config_maps: tuple[Manifest, ...] = (), users: tuple[Manifest, ...] = ()
 ) -> list[str]:
-    deletions = plan_gc(secrets=secrets, config_maps=config_maps, users=users, now=NOW)
+    deletions = plan_gc(secrets=secrets, config_maps=config_maps, users=users, now=NOW).unwrap()
     return [f"{deletion.resource.kind} {deletion.key}" for deletion in deletions]
 
 
@@ -66,7 +67,7 @@ def test_what_nobody_refers_to_is_deleted_in_the_order_of_kind_namespace_and_nam
 def test_a_deletion_holds_only_for_the_version_that_was_listed() -> None:
     one = candidate("one", uid="uid", resourceVersion="7")
 
-    (deletion,) = plan_gc(secrets=[one], config_maps=[], users=[], now=NOW)
+    (deletion,) = plan_gc(secrets=[one], config_maps=[], users=[], now=NOW).unwrap()
 
     assert deletion == Delete(SECRETS, ObjectKey("shop", "one"), "unreferenced", "uid", "7")
 
@@ -102,7 +103,7 @@ def test_what_is_younger_than_ten_minutes_is_kept(age: timedelta, *, kept: bool)
 def test_the_lifetime_that_is_granted_can_be_another() -> None:
     one = candidate("one", created="2024-05-01T11:59:00Z")
 
-    assert plan_gc(secrets=[one], config_maps=[], users=[], now=NOW, min_lifetime=timedelta(seconds=60))
+    assert plan_gc(secrets=[one], config_maps=[], users=[], now=NOW, min_lifetime=timedelta(seconds=60)).unwrap()
 
 
 def test_what_has_no_time_of_creation_is_old_and_what_has_an_unreadable_one_is_kept() -> None:
@@ -158,6 +159,28 @@ def test_old_cron_jobs_are_users_where_api_servers_still_serve_them() -> None:
     assert old not in user_resources(old_cron_jobs=False)
 
 
+@pytest.mark.parametrize(
+    ("users", "secrets", "failure"),
+    [
+        ([{"metadata": []}], [], "object without a name: metadata: expected an object, got a list"),
+        (["x"], [], "object without a name: manifest: expected an object, got a string"),
+        (
+            [{"metadata": {"namespace": "shop", "name": "user", "annotations": {"a": 1}}}],
+            [],
+            "object shop/user: metadata.annotations[a]: expected a string, got a number",
+        ),
+        ([], [{"metadata": {"name": ["x"]}}], "Secret without a name: metadata.name: expected a string, got a list"),
+        ([], [candidate("x", labels={"a": None})], "Secret shop/x: metadata.labels[a]: expected a string, got null"),
+    ],
+)
+def test_nothing_is_deleted_if_an_object_cannot_be_read(users: Any, secrets: Any, failure: str) -> None:
+    match plan_gc(secrets=secrets, config_maps=[], users=users, now=NOW):
+        case Failure(found):
+            assert [str(each) for each in found] == [failure]
+        case _:
+            pytest.fail("it was read")
+
+
 NAMES = st.sampled_from(("a", "b", "c", "d"))
 NAMESPACES = st.sampled_from(("shop", "back"))
 CANDIDATE_LISTS = st.lists(
@@ -187,7 +210,7 @@ PODS = st.lists(st.builds(pod, NAMESPACES, st.lists(NAMES, max_size=2), st.lists
 def test_what_an_annotated_pod_uses_is_never_deleted_nor_what_is_young_or_unlabelled(
     secrets: list[Any], config_maps: list[Any], pods: list[Any], random: Any
 ) -> None:
-    deletions = plan_gc(secrets=secrets, config_maps=config_maps, users=pods, now=NOW)
+    deletions = plan_gc(secrets=secrets, config_maps=config_maps, users=pods, now=NOW).unwrap()
 
     used = {(each["metadata"]["namespace"], *source) for each in pods for source in map(volume_source, volumes(each))}
     listed = [(SECRETS, each) for each in secrets] + [(CONFIG_MAPS, each) for each in config_maps]
@@ -199,7 +222,7 @@ def test_what_an_annotated_pod_uses_is_never_deleted_nor_what_is_young_or_unlabe
     assert {(each.key.namespace, each.resource.kind, each.key.name) for each in deletions} == old - used
     for objects in (secrets, config_maps, pods):
         random.shuffle(objects)
-    assert plan_gc(secrets=secrets, config_maps=config_maps, users=pods, now=NOW) == deletions
+    assert plan_gc(secrets=secrets, config_maps=config_maps, users=pods, now=NOW) == Success(deletions)
 
 
 def volumes(manifest: Any) -> Any:

@@ -18,7 +18,7 @@ from hedgerow.resource_manager.nodes import (
     node_controller,
 )
 from hedgerow.resource_manager.nodes.controller import transform_node
-from hedgerow.resource_manager.nodes.scheduling import node_view
+from hedgerow.resource_manager.nodes.scheduling import NodeView
 from tests.unit.core.resource_manager.nodes.surroundings import (
     DS1,
     NODE,
@@ -211,7 +211,7 @@ def test_a_node_of_another_shape_is_told_and_looked_at_again() -> None:
 
 
 def test_a_node_without_the_taint_is_done() -> None:
-    components = CriticalComponents(node_view(PLAIN), (), ())
+    components = CriticalComponents(NodeView.of(PLAIN), (), ())
 
     assert decide(components) == Done()
-    assert controller._plan(components, NodeConfig()) == Plan()
+    assert controller._plan(components, 10.0) == Plan()
