@@ -1,8 +1,8 @@
-"""The controller that labels Secrets with tokens of ServiceAccounts whose tokens are not to be worth anything.
+"""The controller that labels Secrets whose static tokens are to be worthless.
 
-The purpose is set on each of them, as it lets the webhook undo an invalidation later. Whether the token is to be worth
-anything is up to the ServiceAccount. Of Secrets it sees metadata alone. While a pod mounts the Secret its token stays
-as it is, and the pods are listed again after as long as it has waited, 1 to 1 000 s.
+Every Secret with a token gets the purpose label, by which the webhook can undo an invalidation later. The
+ServiceAccount decides whether its tokens are invalidated. While a pod mounts the Secret its token stays as it is, and
+the pods are listed again after as long as it has waited, 1 to 1 000 s. Of Secrets the controller sees metadata alone.
 
 Source: webhooks-and-tokens §11.1; improvements I-1, I-16, I-17.
 """
@@ -19,17 +19,9 @@ from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNT_NAME, SERVICE
 from hedgerow.api.tokens import CONSIDER, PURPOSE, SKIP, TOKEN_INVALIDATOR, transform_secret, transform_service_account
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, own_key
-from hedgerow.machinery.failures import Failure, Problem
+from hedgerow.machinery.failures import Failure, retryable_failure
 from hedgerow.machinery.names import dns_subdomain_problem
-from hedgerow.machinery.objects import (
-    Manifest,
-    ObjectKey,
-    Resource,
-    annotations_of,
-    key_of,
-    labels_of,
-    resource_version_of,
-)
+from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_of, labels_of, resource_version_of
 from hedgerow.machinery.plan import MergePatch, Plan, failed
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, boolean_at, each_at, text_at
@@ -39,50 +31,55 @@ from hedgerow.machinery.steps import Now
 DEFAULT_CONCURRENCY: Final = 5
 FIRST_LOOK: Final = 1.0
 LONGEST_WAIT: Final = 1000.0
-"""Seconds after which a Secret is looked at again that a pod mounts, at first and at the longest."""
-CONSIDERED: Final = "automount-disabled"
-RELEASED: Final = "automount-enabled"
-MARKED: Final = "service-account-token"
-"""Reasons of patches."""
+"""Seconds after which a Secret that a pod mounts is checked again, at first and at the longest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """What is to be done with a Secret."""
+    """The labels that a Secret lacks or has to lose."""
 
     labels: Mapping[str, str | None]
-    """Those to be set, and those to be taken away (none), as a merge patch has it; only what changes anything."""
+    """As a merge patch has them: none removes a label."""
     has_to_wait: bool = False
-    """Whether more is to be done once no pod mounts the Secret."""
+    """True if more labels follow once no pod mounts the Secret."""
 
 
 def labelling(secret: Manifest, account: Manifest, pods: Iterable[Manifest]) -> Result[Labelling, Failure]:
-    """The labels that a Secret lacks, and those that it has to lose.
+    """The labels that a Secret lacks or has to lose, or which object cannot be read.
 
     Args:
         secret: its metadata is enough.
         account: the ServiceAccount whose token it holds.
-        pods: those of its namespace; they count only where the token is to be worth nothing from now on.
+        pods: those of its namespace; read only if the token is to be invalidated.
     """
-    pods = tuple(pods)
-    asks_for_pods = _asks_for_pods(secret, account)
-    if isinstance(asks_for_pods, Failure):
-        return result.Failure(asks_for_pods)
-    if asks_for_pods and (unreadable := next(filter(None, map(_unreadable_pod, pods)), None)):
-        return result.Failure(unreadable)
+    depends_on_pods = _depends_on_pods(secret, account)
+    if isinstance(depends_on_pods, Failure):
+        return result.Failure(depends_on_pods)
     labels = labels_of(secret)
     purpose = {} if PURPOSE in labels else {PURPOSE: TOKEN_INVALIDATOR}
-    if not mounts_no_token(account):
-        return Success(Labelling(purpose | ({CONSIDER: None} if CONSIDER in labels else {})))
-    if CONSIDER in labels:
-        return Success(Labelling(purpose))
-    if any(mounts(pod, key_of(secret).name) for pod in pods):
-        return Success(Labelling(purpose, has_to_wait=True))
-    return Success(Labelling({**purpose, CONSIDER: "true"}))
+    if not depends_on_pods:
+        is_released = CONSIDER in labels and not mounts_no_token(account)
+        return Success(Labelling(purpose | ({CONSIDER: None} if is_released else {})))
+    is_mounted = False
+    for pod in pods:
+        try:
+            is_mounted |= mounts(pod, key_of(secret).name)
+        except UnreadableError as error:
+            # The correction of a pod is no event here.
+            return result.Failure(Failure(PODS, key_of(pod), error.problem, retryable=True))
+    return Success(Labelling(purpose, has_to_wait=True) if is_mounted else Labelling({**purpose, CONSIDER: "true"}))
+
+
+def _depends_on_pods(secret: Manifest, account: Manifest) -> bool | Failure:
+    """True if a token is to be invalidated, which has to wait while a pod mounts it."""
+    try:
+        return mounts_no_token(account) and CONSIDER not in labels_of(secret)
+    except UnreadableError as error:
+        return Failure(SERVICE_ACCOUNTS, key_of(account), error.problem)
 
 
 def mounts_no_token(account: Manifest) -> bool:
-    """Whether a ServiceAccount has switched off that its token is mounted, and does not want to be left alone."""
+    """True if pods get no token of a ServiceAccount, and it has not asked to be skipped."""
     return boolean_at(account, "automountServiceAccountToken") is False and SKIP not in labels_of(account)
 
 
@@ -95,21 +92,21 @@ def mounts(pod: Manifest, secret_name: str) -> bool:
 
 
 def _secrets_of(volume: Manifest) -> tuple[str | None, ...]:
-    """The names of the Secrets that a volume shows."""
     projected = each_at(lambda source: text_at(source, "secret", "name"), volume, "projected", "sources")
     return (text_at(volume, "secret", "secretName"), *projected)
 
 
 def token_invalidator(concurrency: int = DEFAULT_CONCURRENCY) -> Controller[None]:
     """The controller."""
+    accounts = Watch(
+        SERVICE_ACCOUNTS, transform_service_account, _listed_secrets, _changes_its_mind, is_desired_state=True
+    )
     return Controller(
         name=TOKEN_INVALIDATOR,
         primary=SECRETS,
         watches=(
             Watch(SECRETS, transform_secret, own_key, _holds_a_token, metadata_only=True, is_desired_state=True),
-            Watch(
-                SERVICE_ACCOUNTS, transform_service_account, _listed_secrets, _changes_its_mind, is_desired_state=True
-            ),
+            accounts,
         ),
         indexes=(),
         owned=None,
@@ -124,67 +121,38 @@ def token_invalidator(concurrency: int = DEFAULT_CONCURRENCY) -> Controller[None
     )
 
 
+def _holds_a_token(change: Change) -> bool:
+    return change.new is not None and bool(_account_name(change.new))
+
+
+def _account_name(secret: Manifest) -> str:
+    return annotations_of(secret).get(SERVICE_ACCOUNT_NAME, "")
+
+
+def _changes_its_mind(change: Change) -> bool:
+    """True if an existing ServiceAccount may want something else of its tokens now."""
+    old, new = change.old, change.new
+    if old is None or new is None:
+        return False
+    automount = "automountServiceAccountToken"
+    return old.get(automount) != new.get(automount) or labels_of(old).get(SKIP) != labels_of(new).get(SKIP)
+
+
+def _listed_secrets(account: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+    """The Secrets that a ServiceAccount lists; another that holds its token is handled when it changes itself."""
+    namespace, names = key_of(account).namespace, each_at(lambda each: text_at(each, "name"), account, "secrets")
+    return tuple(ObjectKey(namespace, name) for name in names if name)
+
+
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[None]) -> Plan:
     """Label one Secret."""
     secret = snapshot.get(SECRETS, key)
-    name = _account_name(secret)
-    if secret is None or not name:
+    if secret is None or not _account_name(secret):
         return Plan()
-    account = await _account(ObjectKey(key.namespace, name), snapshot)
+    account = await _account(ObjectKey(key.namespace, _account_name(secret)), snapshot)
     if isinstance(account, Failure):
         return failed(account)
     return Plan() if account is None else await _labelled(secret, account, snapshot, context)
-
-
-async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, context: Context[None]) -> Plan:
-    """What is to be done with a Secret whose ServiceAccount exists."""
-    key, pods = key_of(secret), tuple[Manifest, ...]()
-    if isinstance(asks_for_pods := _asks_for_pods(secret, account), Failure):
-        return failed(asks_for_pods)
-    if asks_for_pods:
-        answer = await ListQuestion(PODS, Cluster.TARGET, key.namespace)
-        if isinstance(answer, NotAnswered):
-            return failed(_unreadable(PODS, ObjectKey(key.namespace, ""), f"could not list Pods: {answer.message}"))
-        pods = answer.objects
-        account = snapshot.get(SERVICE_ACCOUNTS, key_of(account)) or account
-    now = await Now()
-    latest = snapshot.get(SECRETS, key)
-    if latest is None or resource_version_of(latest) != resource_version_of(secret):
-        # The change gives the key another turn.
-        return Plan(state=context.state)
-    labels = labelling(secret, account, pods)
-    if isinstance(labels, result.Failure):
-        return failed(labels.failure())
-    wanted = labels.unwrap()
-    actions = (_patch(secret, wanted),) if wanted.labels else ()
-    if not wanted.has_to_wait:
-        return Plan(actions)
-    since = context.state if isinstance(context.state, datetime) else now
-    waited = (now - since).total_seconds()
-    return Plan(actions, requeue_after=min(max(waited, FIRST_LOOK), LONGEST_WAIT), state=since)
-
-
-def _asks_for_pods(secret: Manifest, account: Manifest) -> bool | Failure:
-    """Whether it depends on pods what is to be done with a Secret."""
-    try:
-        return mounts_no_token(account) and CONSIDER not in labels_of(secret)
-    except UnreadableError as error:
-        return Failure(SERVICE_ACCOUNTS, key_of(account), error.problem)
-
-
-def _unreadable_pod(pod: Manifest) -> Failure | None:
-    """Why it cannot be told which Secrets a pod mounts. Its correction is no event here, so it is tried again."""
-    try:
-        mounts(pod, "")
-    except UnreadableError as error:
-        return Failure(PODS, key_of(pod), error.problem, retryable=True)
-    return None
-
-
-def _patch(secret: Manifest, wanted: Labelling) -> MergePatch:
-    reason = MARKED if CONSIDER not in wanted.labels else CONSIDERED if wanted.labels[CONSIDER] else RELEASED
-    patch = {"metadata": {"labels": wanted.labels}}
-    return MergePatch(SECRETS, key_of(secret), patch, reason, resource_version_of(secret))
 
 
 async def _account(key: ObjectKey, snapshot: Snapshot) -> Manifest | Failure | None:
@@ -196,35 +164,42 @@ async def _account(key: ObjectKey, snapshot: Snapshot) -> Manifest | Failure | N
         case Found((account,)):
             return account
         case NotAnswered(message=message) as answer if not answer.is_not_found:
-            return _unreadable(SERVICE_ACCOUNTS, key, f"could not fetch ServiceAccount: {message}")
+            return retryable_failure(SERVICE_ACCOUNTS, key, f"could not fetch ServiceAccount: {message}")
         case _:
             return None
 
 
-def _unreadable(resource: Resource, key: ObjectKey, problem: str) -> Failure:
-    return Failure(resource, key, Problem("", problem), retryable=True)
+async def _labelled(secret: Manifest, account: Manifest, snapshot: Snapshot, context: Context[None]) -> Plan:
+    """The plan for a Secret whose ServiceAccount exists."""
+    key, pods = key_of(secret), tuple[Manifest, ...]()
+    if isinstance(depends_on_pods := _depends_on_pods(secret, account), Failure):
+        return failed(depends_on_pods)
+    if depends_on_pods:
+        answer = await ListQuestion(PODS, Cluster.TARGET, key.namespace)
+        if isinstance(answer, NotAnswered):
+            text = f"could not list Pods: {answer.message}"
+            return failed(retryable_failure(PODS, ObjectKey(key.namespace, ""), text))
+        pods = answer.objects
+        account = snapshot.get(SERVICE_ACCOUNTS, key_of(account)) or account
+    now = await Now()
+    latest = snapshot.get(SECRETS, key)
+    if latest is None or resource_version_of(latest) != resource_version_of(secret):
+        # The change gives the key another turn.
+        return Plan(state=context.state)
+    labels = labelling(secret, account, pods)
+    if isinstance(labels, result.Failure):
+        return failed(labels.failure())
+    wanted = labels.unwrap()
+    actions = (_patch(secret, wanted.labels),) if wanted.labels else ()
+    if not wanted.has_to_wait:
+        return Plan(actions)
+    since = context.state if isinstance(context.state, datetime) else now
+    waited = (now - since).total_seconds()
+    return Plan(actions, requeue_after=min(max(waited, FIRST_LOOK), LONGEST_WAIT), state=since)
 
 
-def _account_name(secret: Manifest | None) -> str:
-    return annotations_of(secret).get(SERVICE_ACCOUNT_NAME, "") if secret is not None else ""
-
-
-def _holds_a_token(change: Change) -> bool:
-    """Whether a Secret, as it is now, holds a token of a ServiceAccount."""
-    return bool(_account_name(change.new))
-
-
-def _changes_its_mind(change: Change) -> bool:
-    """Whether a ServiceAccount that was there before may want something else of its tokens now."""
-    return change.old is not None and change.new is not None and _mind(change.old) != _mind(change.new)
-
-
-def _mind(account: Manifest) -> tuple[object, str | None]:
-    return account.get("automountServiceAccountToken"), labels_of(account).get(SKIP)
-
-
-def _listed_secrets(account: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    """The Secrets that a ServiceAccount lists; another that holds its token is looked at when it changes itself."""
-    namespace = key_of(account).namespace
-    names = each_at(lambda each: text_at(each, "name"), account, "secrets")
-    return tuple(ObjectKey(namespace, name) for name in names if name)
+def _patch(secret: Manifest, labels: Mapping[str, str | None]) -> MergePatch:
+    reason = "service-account-token"
+    if CONSIDER in labels:
+        reason = "automount-disabled" if labels[CONSIDER] else "automount-enabled"
+    return MergePatch(SECRETS, key_of(secret), {"metadata": {"labels": labels}}, reason, resource_version_of(secret))
