@@ -1,37 +1,38 @@
-"""The controller that approves or denies the certificates that kubelets serve with, declared.
+"""The controller that approves or denies the certificates that kubelets serve with.
 
-A request is looked at when it is new or has changed, and not when its Node or a Machine has: kubelets that were denied
-ask again. One that waits because another Node lists a name of it is looked at when a Node gives a name up, too. What is
-undecodable is no reason to deny, as it may be this process that cannot read it; it is tried again.
+A request is decided when it is new or has changed, and not when its Node or a Machine has: denied kubelets ask again.
+If it waits because another Node lists a name of it, it is decided when a Node gives a name up, too. A request that
+cannot be decoded is retried, as the fault may be this process's. A verdict is final: an API server refuses to take it
+back.
 
 Source: network-and-nodes §6.
 """
 
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from returns.pipeline import is_successful
+from returns.result import Failure as Undecodable
 from returns.result import Result
 
 from hedgerow.api.gardener import MACHINES
 from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS, KUBELET_SERVING, NODES, SERVICES
 from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.machinery.conditions import conditions_of
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
 from hedgerow.machinery.failures import Failure, Problem
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
-from hedgerow.machinery.plan import Event, Plan, failed
-from hedgerow.machinery.reading import UnreadableError, text_at
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
+from hedgerow.machinery.plan import Event, Plan, Update, failed
+from hedgerow.machinery.reading import UnreadableError, list_at, text_at, with_value
 from hedgerow.machinery.selectors import field_query
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.resource_manager.kubelet_certificates.looking import (
+from hedgerow.resource_manager.kubelet_certificates.evidence import (
     API_SERVER,
     MACHINES_BY_NODE,
     NODE_LABEL,
     NODES_BY_NAME,
     Conflict,
-    Look,
-    Unknown,
     conflict,
     gives_a_name_up,
     transform_machine,
@@ -44,39 +45,20 @@ from hedgerow.resource_manager.kubelet_certificates.policy import (
     CHECKS_WITH_THE_MACHINES,
     CHECKS_WITH_THE_NODE,
     CertificateRequest,
-    Check,
     Evidence,
     Network,
     denial_reason,
 )
-from hedgerow.resource_manager.kubelet_certificates.verdict import (
-    APPROVAL,
-    approval,
-    awaits_verdict,
-    denial,
-    encoded_request,
-    groups_of,
-    transform_request,
-)
 
-NAME: Final = "kubelet-csr-approver"
 DEFAULT_CONCURRENCY: Final = 1
-
-CONFLICT: Final = "NodeAddressConflict"
-"""Reason of the event that tells why a request waits."""
 RETRY: Final = 60.0
-"""Seconds after which a request that waits is looked at again, and its event renewed."""
-
+"""Seconds after which a request that waits is decided again, and its event renewed."""
 _UNDECIDED: Final = Index(
     "undecided requests by signer",
     CERTIFICATE_SIGNING_REQUESTS,
     lambda csr: (KUBELET_SERVING,) if awaits_verdict(csr) else (),
 )
-_OF_KUBELETS: Final = field_query({"spec.signerName": KUBELET_SERVING})
-_LOOKS: Final[tuple[tuple[Look, tuple[Check, ...]], ...]] = (
-    (with_node, CHECKS_WITH_THE_NODE),
-    (with_machines, CHECKS_WITH_THE_MACHINES),
-)
+_READS: Final = ((with_node, CHECKS_WITH_THE_NODE), (with_machines, CHECKS_WITH_THE_MACHINES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +70,26 @@ class KubeletCertificateConfig:
     machine_namespace: str = ""
     """In the source cluster; empty: any namespace."""
     namespaces: tuple[str, ...] = ()
-    """The only ones of the source cluster that are in sight; none: all are."""
+    """The namespaces of the source cluster that the process reads; none: all."""
     service_networks: tuple[Network, ...] = ()
-    """Where the addresses of Services are in the target cluster."""
+    """The networks of Services in the target cluster."""
 
 
 def kubelet_csr_approver(
     config: KubeletCertificateConfig, concurrency: int = DEFAULT_CONCURRENCY
 ) -> Controller[KubeletCertificateConfig]:
     """The controller for a configuration."""
+    csrs, namespace = CERTIFICATE_SIGNING_REQUESTS, config.machine_namespace
     return Controller(
-        name=NAME,
+        name="kubelet-csr-approver",
         primary=CERTIFICATE_SIGNING_REQUESTS,
         watches=(
             Watch(
-                CERTIFICATE_SIGNING_REQUESTS,
+                csrs,
                 transform_request,
                 own_key,
                 _may_be_undecided,
-                field_selector=_OF_KUBELETS,
+                field_selector=field_query({"spec.signerName": KUBELET_SERVING}),
                 is_desired_state=True,
             ),
             Watch(
@@ -118,7 +101,7 @@ def kubelet_csr_approver(
                 may_be_absent=True,
                 required_for_sync=False,
                 label_selector=NODE_LABEL,
-                namespace=config.machine_namespace,
+                namespace=namespace,
             ),
             Watch(NODES, transform_node, _undecided_requests, gives_a_name_up),
         ),
@@ -128,15 +111,47 @@ def kubelet_csr_approver(
         config=config,
         reconcile=reconcile,
         permissions=(
-            Permission.of(CERTIFICATE_SIGNING_REQUESTS, "update", subresource=APPROVAL),
-            Permission(
-                CERTIFICATE_SIGNING_REQUESTS.group, "signers", ("approve",), names=(KUBELET_SERVING,), namespaced=False
-            ),
+            Permission.of(csrs, "update", subresource="approval"),
+            Permission(csrs.group, "signers", ("approve",), names=(KUBELET_SERVING,), namespaced=False),
             Permission.of(NODES, "get"),
             Permission.of(SERVICES, "get", namespace=API_SERVER.key.namespace, names=(API_SERVER.key.name,)),
-            Permission.of(MACHINES, "get", "list", cluster=Cluster.SOURCE, namespace=config.machine_namespace),
+            Permission.of(MACHINES, "get", "list", cluster=Cluster.SOURCE, namespace=namespace),
         ),
     )
+
+
+def _undecided_requests(_node: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
+    return [key_of(csr) for csr in snapshot.by_index(_UNDECIDED, KUBELET_SERVING)]
+
+
+def _may_be_undecided(change: Change) -> bool:
+    return change.new is not None and awaits_verdict(change.new)
+
+
+def awaits_verdict(csr: Manifest) -> bool:
+    """True if a kubelet asks for a serving certificate and nobody has decided; failed signing is no verdict."""
+    return text_at(csr, "spec", "signerName") == KUBELET_SERVING and not is_decided(csr)
+
+
+def is_decided(csr: Manifest) -> bool:
+    """True if a request has a condition of approval or denial, whatever its status, or a certificate."""
+    has_certificate = bool(text_at(csr, "status", "certificate"))
+    return has_certificate or any(condition.type in {"Approved", "Denied"} for condition in conditions_of(csr))
+
+
+def transform_request(csr: Manifest) -> Manifest:
+    """An undecided request without managed fields, as it is written back; of others, that they are decided."""
+    metadata: dict[str, Any] = {**(csr.get("metadata") or {})}
+    if not is_decided(csr):
+        metadata.pop("managedFields", None)
+        return {**csr, "metadata": metadata}
+    status = csr["status"]
+    decisive = "conditions" if status.get("conditions") else "certificate"
+    return {
+        "metadata": {"name": metadata.get("name"), "uid": uid_of(csr), "resourceVersion": resource_version_of(csr)},
+        "spec": {"signerName": text_at(csr, "spec", "signerName")},
+        "status": {decisive: status[decisive]},
+    }
 
 
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[KubeletCertificateConfig]) -> Plan:
@@ -152,7 +167,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Kubelet
         latest = _undecided(key, snapshot)
         return Plan() if latest is None or uid_of(latest) != uid_of(csr) else _plan(latest, verdict)
     except UnreadableError as error:
-        return failed(_failure(key, error.problem.path, error.problem.text, retryable=False))
+        return failed(Failure(CERTIFICATE_SIGNING_REQUESTS, key, error.problem))
 
 
 def _undecided(key: ObjectKey, snapshot: Snapshot) -> Manifest | None:
@@ -162,59 +177,50 @@ def _undecided(key: ObjectKey, snapshot: Snapshot) -> Manifest | None:
 
 async def _verdict(
     csr: Manifest, snapshot: Snapshot, config: KubeletCertificateConfig
-) -> str | Conflict | Failure | None:
-    """The reason to deny a request, the conflict that it has to wait for, or none of it: the request is approved.
+) -> str | Conflict | Problem | None:
+    """The reason to deny a request, or the conflict that it waits for, or why nobody can tell; none: it is approved.
 
-    Checks in their order, each as soon as everything is known that it needs.
-
-    Raises:
-        UnreadableError: the request has another shape than an API server stores.
+    Each check is made as soon as everything is known that it reads.
     """
-    content = encoded_request(csr).bind(config.decode)
-    if not is_successful(content):
-        return _failure(key_of(csr), "spec.request", f"unable to parse csr: {content.failure()}")
+    try:
+        content = config.decode(b64decode(text_at(csr, "spec", "request") or "", validate=True))
+    except ValueError:
+        content = Undecodable("not encoded in base64")
+    if isinstance(content, Undecodable):
+        return Problem("spec.request", f"unable to parse csr: {content.failure()}")
     evidence = Evidence(
         text_at(csr, "spec", "username") or "",
         content.unwrap(),
-        groups_of(csr),
+        frozenset(group for group in list_at(csr, "spec", "groups") if isinstance(group, str)),
         config.service_networks,
         machine_namespace=config.machine_namespace,
         namespaces=config.namespaces,
     )
-    if (reason := denial_reason(evidence, CHECKS_OF_THE_REQUEST)) is not None:
-        return reason
-    for look, checks in _LOOKS:
-        seen = await look(evidence, snapshot)
-        if isinstance(seen, Unknown):
-            return _failure(key_of(csr), "", f"failed when checking for approval conditions: {seen.problem}")
-        evidence = seen
-        if (reason := denial_reason(evidence, checks)) is not None:
+    reason = denial_reason(evidence, CHECKS_OF_THE_REQUEST)
+    for read, checks in _READS:
+        if reason is not None:
             return reason
-    return conflict(evidence.request, snapshot)
+        known = await read(evidence, snapshot)
+        if isinstance(known, str):
+            return Problem("", f"failed when checking for approval conditions: {known}")
+        evidence = known
+        reason = denial_reason(evidence, checks)
+    return conflict(evidence.request, snapshot) if reason is None else reason
 
 
-def _plan(csr: Manifest, verdict: str | Conflict | Failure | None) -> Plan:
-    """What is done about a request: in a conflict it waits until another Node has given a name up."""
-    match verdict:
-        case Failure():
-            return failed(verdict)
-        case Conflict():
-            event = Event(CERTIFICATE_SIGNING_REQUESTS, key_of(csr), uid_of(csr), "Warning", CONFLICT, str(verdict))
-            return Plan(events=(event,), requeue_after=RETRY)
-        case None:
-            return Plan((approval(csr),))
-        case reason:
-            return Plan((denial(csr, reason),))
-
-
-def _failure(key: ObjectKey, field: str, problem: str, *, retryable: bool = True) -> Failure:
-    return Failure(CERTIFICATE_SIGNING_REQUESTS, key, Problem(field, problem), retryable)
-
-
-def _undecided_requests(_node: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
-    return [key_of(csr) for csr in snapshot.by_index(_UNDECIDED, KUBELET_SERVING)]
-
-
-def _may_be_undecided(change: Change) -> bool:
-    """Whether there is anything to decide after a change: not about what is gone."""
-    return change.new is not None and awaits_verdict(change.new)
+def _plan(csr: Manifest, verdict: str | Conflict | Problem | None) -> Plan:
+    """The plan for a verdict. In a conflict the request waits until another Node has given a name up."""
+    resource, key = CERTIFICATE_SIGNING_REQUESTS, key_of(csr)
+    if isinstance(verdict, Problem):
+        return failed(Failure(resource, key, verdict, retryable=True))
+    if isinstance(verdict, Conflict):
+        event = Event(resource, key, uid_of(csr), "Warning", "NodeAddressConflict", str(verdict))
+        return Plan(events=(event,), requeue_after=RETRY)
+    decision, message = "Approved", "Approving kubelet server certificate CSR (all checks passed)"
+    if verdict is not None:
+        decision, message = "Denied", f"Denying kubelet server certificate CSR ({verdict})"
+    # The API server adds the times.
+    condition = {"type": decision, "status": "True", "reason": f"Request{decision}", "message": message}
+    decided = with_value(csr, ("status", "conditions"), [*list_at(csr, "status", "conditions"), condition])
+    manifest = {**decided, "apiVersion": resource.api_version, "kind": resource.kind}
+    return Plan((Update(resource, manifest, f"certificate-{decision.lower()}", subresource="approval"),))

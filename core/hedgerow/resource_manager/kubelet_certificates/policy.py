@@ -1,11 +1,9 @@
 """Whether a kubelet gets the serving certificate that it asks for.
 
-Decides from the request, the addresses of the Node and the number of its Machines. The checks are made in order, and
-the first that a request violates is the reason why it is denied. They stand in three lists, as each list needs more to
-be found out than the one before it.
-
-A kubelet writes the addresses of its Node itself. A name that means the API server, a Service, or every machine would
-make it somebody else, so that none is granted although the Node lists it.
+Decides from the request, the addresses of the Node and the number of its Machines. The first check that a request
+violates is the reason why it is denied. There are three lists of checks, as each needs more live reads than the one
+before it. A kubelet writes the addresses of its Node itself, so no name of the API server, of Services or of every
+machine is granted even if the Node lists it.
 
 Source: network-and-nodes §6.3; decision D-4; Kubernetes documentation, "DNS for Services and Pods"; RFC 6761 §6.3.
 """
@@ -31,7 +29,7 @@ GROUP: Final = "system:nodes"
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Names of one kind, or addresses: those that a certificate has to hold, and those that it may hold as well."""
+    """Names or addresses that a certificate must hold, and those that it may hold as well."""
 
     required: frozenset[str]
     further: frozenset[str] = frozenset()
@@ -39,19 +37,14 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class NodeAddresses:
-    """Everything under which a Node is reached."""
+    """The names and canonical addresses of a Node."""
 
     dns: Names
     ip: Names
-    """In canonical spelling."""
 
     @classmethod
     def of(cls, node: Manifest) -> Self:
-        """The addresses that a Node reports; a Hostname that is an IP address is one, as kubelets ask for it.
-
-        Raises:
-            UnreadableError: the Node has a shape that no API server stores.
-        """
+        """The addresses that a Node reports; a Hostname that is an IP address is one, as kubelets ask for it."""
         hostnames = _addresses(node, "Hostname")
         ips = frozenset(name for name in hostnames if parsed_address(name))
         return cls(
@@ -61,27 +54,26 @@ class NodeAddresses:
 
 
 def canonical(addresses: Iterable[str]) -> frozenset[str]:
-    """IP addresses in the one spelling of each; what is none stays as it is, and so equals none."""
+    """IP addresses in canonical spelling; other texts stay, and so equal none."""
     return frozenset(str(parsed_address(text) or text) for text in addresses)
 
 
 def comparable(names: Iterable[str]) -> frozenset[str]:
     """Names and IP addresses in one spelling each: DNS ignores case and the dot at the end."""
-    bare = (text.lower().rstrip(".") for text in names)
-    return frozenset(str(parsed_address(text) or text) for text in bare)
+    return canonical(text.lower().rstrip(".") for text in names)
 
 
 def names_of(node: Manifest) -> frozenset[str]:
-    """All under which a Node is known, its own name included; comparable, and none of a Node that cannot be read."""
+    """The name and all addresses of a Node, comparable; of a Node that cannot be read, its name."""
     try:
         addresses = each_at(lambda each: text_at(each, "address"), node, "status", "addresses")
-        return comparable((key_of(node).name, *filter(None, addresses)))
     except UnreadableError:
-        return comparable((key_of(node).name,))
+        addresses = ()
+    return comparable((key_of(node).name, *filter(None, addresses)))
 
 
 def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
-    """The IP address that a text spells, IPv4 where it is mapped into IPv6; none if none."""
+    """The IP address that a text spells, as IPv4 if it is mapped into IPv6; none if it spells none."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -93,10 +85,8 @@ def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def _addresses(node: Manifest, *types: str) -> frozenset[str]:
-    addresses = each_at(
-        lambda each: (text_at(each, "type"), text_at(each, "address") or ""), node, "status", "addresses"
-    )
-    return frozenset(address for type_, address in addresses if type_ in types)
+    pairs = each_at(lambda each: (text_at(each, "type"), text_at(each, "address") or ""), node, "status", "addresses")
+    return frozenset(address for type_, address in pairs if type_ in types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,69 +94,45 @@ class CertificateRequest:
     """The part of a certificate request that decides about it."""
 
     common_name: str
-    """Of the subject; of several the last one, and empty where there is none."""
+    """The last one of the subject; empty: it has none."""
     organizations: tuple[str, ...] = ()
     dns_names: frozenset[str] = frozenset()
     ip_addresses: frozenset[str] = frozenset()
     """In any spelling."""
     other_names: frozenset[str] = frozenset()
-    """Subject alternative names of other kinds, such as URIs, for whoever reads about them."""
+    """Subject alternative names of other kinds, such as URIs."""
 
 
 Network: TypeAlias = IPv4Network | IPv6Network
 
 
-def reserved_name(name: str) -> str | None:
-    """What a comparable DNS name means instead of a Node; none if it may be the name of one."""
-    labels = name.split(".")
-    if "*" in name:
-        return "a wildcard"
-    if ".svc" in name:
-        return "a name of Services"
-    if labels[0] == "kubernetes":
-        return "a name of the API server"
-    return "a name of every machine" if "localhost" in {labels[0], labels[-1]} else None
-
-
-def reserved_address(text: str) -> str | None:
-    """What an IP address means instead of a Node, wherever it is; none if it may be that of one, or is none."""
-    address = parsed_address(text)
-    return next((what for attribute, what in _ADDRESSES if address and getattr(address, attribute)), None)
-
-
-def service_network(text: str, networks: Iterable[Network]) -> Network | None:
-    """The service network in which an IP address is; none if it is in none, or no address."""
-    address = parsed_address(text)
-    return next((each for each in networks if address and address in each), None)
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that a decision looks at, as far as it was found out."""
+    """Everything that a decision reads, as far as it is known."""
 
     username: str
-    """Who has made the request, as the API server knows him."""
+    """The user who made the request, as authenticated by the API server."""
     request: CertificateRequest
     groups: frozenset[str] = frozenset()
-    """Those of the user."""
+    """The groups of the user."""
     service_networks: tuple[Network, ...] = ()
     node: NodeAddresses | None = None
     """None: there is no Node of that name."""
     api_server_addresses: frozenset[str] = frozenset()
-    """The cluster IPs of the Service `default/kubernetes`, in canonical spelling."""
+    """The canonical cluster IPs of the Service `default/kubernetes`."""
     machine_count: int = 0
     machine_namespace: str = ""
-    """Where Machines were looked for; empty: in all namespaces that are in sight."""
+    """The namespace of Machines; empty: all that the process reads."""
     namespaces: tuple[str, ...] = ()
-    """Those that are in sight; none: all."""
+    """The namespaces that the process reads; none: all."""
 
 
 Check: TypeAlias = Callable[[Evidence], str | None]
-"""Why a request is denied; none if the check has nothing against it."""
+"""Returns why a request is denied; none if it passes."""
 
 
 def node_name(request: CertificateRequest) -> str:
-    """The Node that a request speaks for; empty where its common name is none of a kubelet, or ends too early."""
+    """The Node that a request is for; empty if its common name is not that of a kubelet."""
     prefix, name = request.common_name[: len(USER_PREFIX)], request.common_name[len(USER_PREFIX) :]
     return name if prefix == USER_PREFIX else ""
 
@@ -204,18 +170,35 @@ def organization_is_not_that_of_nodes(evidence: Evidence) -> str | None:
 
 def name_is_reserved(evidence: Evidence) -> str | None:
     """A kubelet writes the addresses of its Node itself: none makes it the API server, a Service or every machine."""
-    for name in _comparable_names(evidence):
-        if (what := reserved_name(name) or reserved_address(name)) is not None:
-            return f'"{name}" in CSR is {what}'
-    return None
+    meanings = ((name, _reserved_meaning(name)) for name in _comparable_names(evidence))
+    return next((f'"{name}" in CSR is {meaning}' for name, meaning in meanings if meaning), None)
+
+
+def _reserved_meaning(name: str) -> str | None:
+    """What a comparable name or address means instead of a Node; none if it may be that of a Node."""
+    if (address := parsed_address(name)) is not None:
+        return next((meaning for attribute, meaning in _ADDRESSES if getattr(address, attribute)), None)
+    labels = name.split(".")
+    if "*" in name:
+        return "a wildcard"
+    if ".svc" in name:
+        return "a name of Services"
+    if labels[0] == "kubernetes":
+        return "a name of the API server"
+    return "a name of every machine" if "localhost" in {labels[0], labels[-1]} else None
 
 
 def address_is_in_a_service_network(evidence: Evidence) -> str | None:
     """The addresses of Services belong to no Node."""
-    for name in _comparable_names(evidence):
-        if (network := service_network(name, evidence.service_networks)) is not None:
-            return f'"{name}" in CSR is in the service network {network}'
-    return None
+    addresses = ((name, parsed_address(name)) for name in _comparable_names(evidence))
+    pairs = (
+        (name, network)
+        for name, address in addresses
+        if address
+        for network in evidence.service_networks
+        if address in network
+    )
+    return next((f'"{name}" in CSR is in the service network {network}' for name, network in pairs), None)
 
 
 def node_is_missing(evidence: Evidence) -> str | None:
@@ -226,11 +209,9 @@ def node_is_missing(evidence: Evidence) -> str | None:
 
 
 def address_is_that_of_the_api_server(evidence: Evidence) -> str | None:
-    """Clients in pods reach the API server at the addresses of this Service, whatever the service networks are."""
-    for name in _comparable_names(evidence):
-        if name in evidence.api_server_addresses:
-            return f'"{name}" in CSR is an address of the Service default/kubernetes'
-    return None
+    """Pods reach the API server at the addresses of this Service, whatever the service networks are."""
+    taken = (name for name in _comparable_names(evidence) if name in evidence.api_server_addresses)
+    return next((f'"{name}" in CSR is an address of the Service default/kubernetes' for name in taken), None)
 
 
 def machine_is_not_the_only_one(evidence: Evidence) -> str | None:
@@ -287,7 +268,7 @@ POLICY: Final = (*CHECKS_OF_THE_REQUEST, *CHECKS_WITH_THE_NODE, *CHECKS_WITH_THE
 
 
 def denial_reason(evidence: Evidence, checks: Iterable[Check] = POLICY) -> str | None:
-    """Why a request is denied, as a clause; none if every check has passed."""
+    """Why a request is denied, as a clause; none if every check passes."""
     return next((reason for check in checks if (reason := check(evidence)) is not None), None)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.kubelet_certificates import CertificateRequest
-from hedgerow.resource_manager.kubelet_certificates.looking import Conflict, conflict
+from hedgerow.resource_manager.kubelet_certificates.evidence import Conflict, conflict
 from tests.unit.core.resource_manager.kubelet_certificates.requests import CONTROLLER, USER, clusters, node
 
 OWN = node(("Hostname", "foo.bar"), ("InternalIP", "1.2.3.4"))
