@@ -17,8 +17,7 @@ import yaml
 from returns.result import Success
 
 from hedgerow.api.managed_resources import MANAGED_BY
-from hedgerow.machinery.managed_fields import FIELD_MANAGER
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import FIELD_MANAGER, Manifest
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
 from hedgerow.resource_manager.managed_resources.merge.merging import (
     Instructions,

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.failures import Problem
-from hedgerow.machinery.manifests import object_problems, type_problems, wrong_type
+from hedgerow.machinery.failures import Problem, wrong_type
+from hedgerow.machinery.manifests import object_problems, type_problems
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow_adapters.files.decoding import decoded
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, NAMESPACED_KINDS, group_of, in_its_namespace

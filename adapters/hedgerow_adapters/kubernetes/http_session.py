@@ -16,7 +16,7 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from yarl import URL
 
-from hedgerow.machinery.managed_fields import FIELD_MANAGER
+from hedgerow.machinery.objects import FIELD_MANAGER
 from hedgerow.version import __version__
 from hedgerow_adapters.protocol import json_codec
 from hedgerow_adapters.protocol.requests import JSON_PATCH

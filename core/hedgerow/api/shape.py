@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.failures import Problem, child, json_type, perhaps, rendered
+from hedgerow.machinery.failures import Problem, child, perhaps, rendered, wrong_type
 from hedgerow.machinery.scalars import parse_timestamp
 
 _EXPECTED: Final = {
@@ -128,8 +128,7 @@ def _shape_error(shape: type[Typed], error: ErrorDetails) -> Problem:
         return Problem(path, f"expected {error['ctx']['expected']}, got {rendered(found)}".replace("'", '"'))
     if expected is None:
         return Problem(path, error["msg"])
-    got = rendered(found) if isinstance(found, float) else json_type(found)
-    return Problem(path, f"expected {expected}, got {got}")
+    return wrong_type(path, expected, found)
 
 
 def _declared(shape: type[Typed], place: Sequence[int | str]) -> list[str]:

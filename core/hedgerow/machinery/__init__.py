@@ -18,7 +18,7 @@ from hedgerow.machinery.controller import (
 )
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.failures import Failure, Problem
-from hedgerow.machinery.manifest_snapshot import snapshot_of
+from hedgerow.machinery.manifests import snapshot_of
 from hedgerow.machinery.objects import (
     Kind,
     Manifest,

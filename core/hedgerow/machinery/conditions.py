@@ -8,7 +8,7 @@ Source: managed-resources §2, §6.1; operator §10.4.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import Enum, StrEnum
+from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from hedgerow.machinery.objects import Manifest
@@ -56,13 +56,6 @@ class Condition:
         }
 
 
-class Update(NamedTuple):
-    """The next version of a condition, and whether anything in it differs from the last."""
-
-    condition: Condition
-    changed: bool
-
-
 def conditions_of(manifest: Manifest) -> tuple[Condition, ...]:
     """The conditions in an object's status, in order. Entries that are no objects are left out."""
     return tuple(map(_parsed, _entries(manifest)))
@@ -102,24 +95,16 @@ def condition_status(manifest: Manifest, condition_type: str) -> str:
     return next((_text(entry.get("status")) for entry in entries), "")
 
 
-def init(condition_type: str, now: datetime) -> Condition:
-    """The condition of a type before its first check.
+def get_or_init(conditions: Iterable[Condition], condition_type: str, now: datetime) -> Condition:
+    """The stored condition of a type, or the one before its first check.
 
     Raises:
         ValueError: the type is empty.
     """
     if not condition_type:
         raise ValueError("conditionType cannot be empty")
-    return Condition(condition_type, ConditionStatus.UNKNOWN, _INITIAL_REASON, _INITIAL_MESSAGE, now, now)
-
-
-def get_or_init(conditions: Iterable[Condition], condition_type: str, now: datetime) -> Condition:
-    """The stored condition of a type, or the initial one.
-
-    Raises:
-        ValueError: the type is empty.
-    """
-    return find(conditions, condition_type) or init(condition_type, now)
+    initial = Condition(condition_type, ConditionStatus.UNKNOWN, _INITIAL_REASON, _INITIAL_MESSAGE, now, now)
+    return find(conditions, condition_type) or initial
 
 
 def merge(old: Sequence[Condition], *new: Condition) -> tuple[Condition, ...]:
@@ -137,16 +122,10 @@ def updated(
     codes: Sequence[str] = (),
     *,
     now: datetime,
-) -> Update:
+) -> Condition:
     """The condition with new content; its times change only if the content does.
 
-    Args:
-        old: the last version.
-        status: none keeps the old one.
-        reason: none keeps the old one, the empty text says that there is none.
-        message: as the reason.
-        codes: always replace the old ones.
-        now: the time of every change.
+    Status, reason and message that are None keep the old ones; an empty text says that there is none.
     """
     new = replace(
         old,
@@ -156,26 +135,11 @@ def updated(
         codes=tuple(codes),
     )
     is_explained_anew = (new.reason, new.message, new.codes) != (old.reason, old.message, old.codes)
-    new = replace(
+    return replace(
         new,
         last_transition_time=now if new.status != old.status else old.last_transition_time or now,
         last_update_time=now if is_explained_anew else old.last_update_time or now,
     )
-    return Update(new, new != old)
-
-
-class LastOperation(NamedTuple):
-    """The result of the last operation on the object of a condition."""
-
-    succeeded: bool
-    last_update_time: datetime
-
-
-class Since(Enum):
-    """The time at which a threshold begins."""
-
-    TRANSITION = "lastTransitionTime"
-    UPDATE = "lastUpdateTime"
 
 
 class Patience(NamedTuple):
@@ -183,9 +147,10 @@ class Patience(NamedTuple):
 
     thresholds: Mapping[str, timedelta] = {}
     """By type of condition; a type without one fails at once."""
-    last_operation: LastOperation | None = None
-    """For this long after its success, failures count as progress."""
-    since: Since = Since.TRANSITION
+    last_success: datetime | None = None
+    """When the last operation on the object succeeded; for as long as a threshold after it, failures are progress."""
+    since_update: bool = False
+    """True if a threshold begins at the last update of the condition instead of its last transition."""
 
 
 def failed(
@@ -196,7 +161,7 @@ def failed(
     *,
     patience: Patience,
     now: datetime,
-) -> Update:
+) -> Condition:
     """The condition after a failed check: `Progressing` while the threshold lasts, else `False`."""
     is_tolerated = _is_tolerated(condition, reason, patience, now)
     status = ConditionStatus.PROGRESSING if is_tolerated else ConditionStatus.FALSE
@@ -208,14 +173,12 @@ def _is_tolerated(condition: Condition, reason: str, patience: Patience, now: da
     threshold = patience.thresholds.get(condition.type)
     if threshold is None:
         return False
-    operation = patience.last_operation
-    is_fresh = operation is not None and operation.succeeded and now - operation.last_update_time <= threshold
+    is_fresh = patience.last_success is not None and now - patience.last_success <= threshold
     match condition.status:
         case ConditionStatus.TRUE:
             return True
         case ConditionStatus.PROGRESSING:
-            since_transition = patience.since is Since.TRANSITION
-            since = condition.last_transition_time if since_transition else condition.last_update_time
+            since = condition.last_update_time if patience.since_update else condition.last_transition_time
             return is_fresh or now - (since or now) <= threshold
         case ConditionStatus.FALSE:
             return is_fresh or reason != condition.reason

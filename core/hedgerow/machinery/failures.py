@@ -4,6 +4,7 @@ Knows no particular field, rule or document. Error texts show only the beginning
 """
 
 import json
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -20,7 +21,8 @@ LONGEST_SHOWN: Final = 100
 _JSON_TYPES: Final = (
     (NoneType, "null"),
     (bool, "a boolean"),
-    (int | float, "a number"),
+    (int, "an integer"),
+    (float, "a decimal number"),
     (str, "a string"),
     (list, "a list"),
     (Mapping, "an object"),
@@ -177,8 +179,15 @@ def annotation_path(name: str) -> str:
 
 
 def json_type(value: object) -> str:
-    """The JSON type of a parsed value, as error texts name it."""
+    """The JSON type of a parsed value, as error texts name it; of NaN and infinity the value, which JSON lacks."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return rendered(value)
     return next((name for types, name in _JSON_TYPES if isinstance(value, types)), f"a {type(value).__name__}")
+
+
+def wrong_type(path: str, expected: str, value: object, advice: str = "") -> Problem:
+    """The problem of a value of another type than expected. It shows no value, which may be confidential."""
+    return Problem(path, f"expected {expected}, got {json_type(value)}{advice}")
 
 
 def shortened(text: str, longest: int = LONGEST_SHOWN) -> str:

@@ -1,17 +1,25 @@
-"""Plain manifests that no API server has checked: what every object must have.
+"""Plain manifests that no API server has checked: what every object must have, and what a controller sees of them.
 
-Decides on values alone. What the kinds mean, and whether the rest of an object is valid, is not known here.
+Each is checked here, once, and then read as stored objects are.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from hedgerow.machinery.failures import Problem
+from returns import result
+from returns.result import Result, Success
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Controller, Watch
+from hedgerow.machinery.failures import Failure, Problem, wrong_type
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
+from hedgerow.machinery.reading import UnreadableError
+from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.machinery.snapshot import Index, Value
 
 _REVIEW: Final = "AdmissionReview"
-_LONGEST_SHOWN: Final = 40
-_SHAPES: Final = ((dict, "a mapping"), (list, "a list"), (str, "a string"))
+_TYPES: Final[dict[type, str]] = {dict: "an object", list: "a list", str: "a string"}
 _TEXTS_OF_METADATA: Final = (
     *("name", "generateName", "namespace", "uid", "resourceVersion"),
     *("creationTimestamp", "deletionTimestamp", "selfLink"),
@@ -29,24 +37,24 @@ def object_problems(value: Any, *, sent: bool = False) -> tuple[Problem, ...]:
             server, and an AdmissionReview has none.
     """
     if not isinstance(value, dict):
-        return (wrong_type("", "a mapping", value),)
+        return (wrong_type("", "an object", value),)
     return tuple(problem for rule in (_SENT_RULES if sent else _RULES) for problem in rule(value))
 
 
 def type_problems(value: Mapping[str, Any]) -> Iterator[Problem]:
-    """An object says its version and its kind."""
+    """An object has a version and a kind."""
     for name in ("apiVersion", "kind"):
         if _is_absent(value.get(name)):
             yield Problem("", f"{an_object(value)} without {name}")
-        elif not isinstance(value[name], str):
-            yield wrong_type(name, "a string", value[name])
+        else:
+            yield from _mistyped(name, str, value[name])
 
 
 def _name_is_missing(value: Mapping[str, Any]) -> Iterator[Problem]:
     """An object has a name; one that a server is to invent cannot be referred to."""
     metadata = value.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
-        yield wrong_type("metadata", "a mapping", metadata)
+        yield wrong_type("metadata", "an object", metadata)
     elif _is_absent((metadata or {}).get("name")):
         yield Problem("", f"{an_object(value)} without a name")
 
@@ -57,47 +65,24 @@ def _name_cannot_be_made(value: Mapping[str, Any]) -> Iterator[Problem]:
         yield from _name_is_missing(value)
 
 
-def _metadata_is_no_text(value: Mapping[str, Any]) -> Iterator[Problem]:
-    """Names, and what else a server writes into metadata as a text, are texts."""
+def _metadata_is_mistyped(value: Mapping[str, Any]) -> Iterator[Problem]:
+    """Names, and what else a server writes as a text, are texts; labels and annotations map texts to texts."""
     metadata = _mapping(value.get("metadata"))
     for name in _TEXTS_OF_METADATA:
-        if metadata.get(name) is not None and not isinstance(metadata[name], str):
-            yield wrong_type(f"metadata.{name}", "a string", metadata[name])
-
-
-def _labels_are_no_texts(value: Mapping[str, Any]) -> Iterator[Problem]:
-    """Labels and annotations map texts to texts."""
-    metadata = _mapping(value.get("metadata"))
+        yield from _mistyped(f"metadata.{name}", str, metadata.get(name))
     for name in ("labels", "annotations"):
-        entries = metadata.get(name)
-        if entries is not None and not isinstance(entries, dict):
-            yield wrong_type(f"metadata.{name}", "a mapping", entries)
-        for key, entry in _mapping(entries).items():
-            if not isinstance(entry, str):
-                yield wrong_type(f"metadata.{name}[{key}]", "a string", entry)
+        yield from _mistyped(f"metadata.{name}", dict, metadata.get(name))
+        for key, text in _mapping(metadata.get(name)).items():
+            yield from _mistyped(f"metadata.{name}[{key}]", str, text, may_be_null=False)
+    for name, kind in (("finalizers", str), ("ownerReferences", dict)):
+        items = metadata.get(name)
+        yield from _mistyped(f"metadata.{name}", list, items)
+        for index, item in enumerate(items if isinstance(items, list) else ()):
+            yield from _mistyped(f"metadata.{name}[{index}]", kind, item, may_be_null=False)
 
 
-def _lists_are_none(value: Mapping[str, Any]) -> Iterator[Problem]:
-    """Finalizers are a list of texts, owner references one of objects."""
-    metadata = _mapping(value.get("metadata"))
-    for name, shape, words in (("finalizers", str, "a string"), ("ownerReferences", dict, "a mapping")):
-        entries = metadata.get(name)
-        if entries is not None and not isinstance(entries, list):
-            yield wrong_type(f"metadata.{name}", "a list", entries)
-            continue
-        for position, entry in enumerate(entries or ()):
-            if not isinstance(entry, shape):
-                yield wrong_type(f"metadata.{name}[{position}]", words, entry)
-
-
-_RULES: Final[tuple[_Rule, ...]] = (
-    type_problems,
-    _name_is_missing,
-    _metadata_is_no_text,
-    _labels_are_no_texts,
-    _lists_are_none,
-)
-_SENT_RULES: Final[tuple[_Rule, ...]] = (type_problems, _name_cannot_be_made, *_RULES[2:])
+_RULES: Final[tuple[_Rule, ...]] = (type_problems, _name_is_missing, _metadata_is_mistyped)
+_SENT_RULES: Final[tuple[_Rule, ...]] = (type_problems, _name_cannot_be_made, _metadata_is_mistyped)
 
 
 def _is_absent(value: Any) -> bool:
@@ -109,6 +94,12 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _mistyped(path: str, kind: type, value: Any, *, may_be_null: bool = True) -> Iterator[Problem]:
+    if not isinstance(value, kind) and not (value is None and may_be_null):
+        advice = " (quote it)" if kind is str and isinstance(value, int | float) else ""
+        yield wrong_type(path, _TYPES[kind], value, advice)
+
+
 def an_object(value: Mapping[str, Any]) -> str:
     """An object by its kind, with the article."""
     kind = value.get("kind")
@@ -116,16 +107,96 @@ def an_object(value: Mapping[str, Any]) -> str:
     return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"
 
 
-def wrong_type(path: str, wanted: str, value: Any) -> Problem:
-    """That the value of a field is of another type; says how to mend it where that is likely what was meant."""
-    advice = " (quote it)" if wanted == "a string" and isinstance(value, int | float) else ""
-    return Problem(path, f"must be {wanted}, got {_shown(value)}{advice}")
+class ManifestSnapshot:
+    """The objects that a controller watches; made by `snapshot_of`."""
+
+    def __init__(self) -> None:
+        """Without objects."""
+        self._objects: dict[tuple[Resource, Cluster], dict[ObjectKey, Manifest]] = {}
+        self._indexed: defaultdict[tuple[Index[Any], Hashable], list[Manifest]] = defaultdict(list)
+
+    def add(self, watch: Watch, indexes: Iterable[Index[Any]], manifests: Iterable[Manifest]) -> Iterator[Failure]:
+        """Take in the objects of a watch; fails for each that its functions cannot read."""
+        objects = self._objects.setdefault((watch.resource, watch.cluster), {})
+        for manifest in manifests:
+            key = key_of(manifest)
+            try:
+                objects[key] = kept = watch.transform(manifest)
+                for index in indexes:
+                    for value in set(index.values(kept)):
+                        self._indexed[index, value].append(kept)
+            except UnreadableError as error:
+                yield Failure(watch.resource, key, error.problem)
+
+    def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
+        """The object of that key; none if it does not exist."""
+        return self._objects.get((resource, cluster), {}).get(key)
+
+    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+        """True if the controller declares to watch the resource."""
+        return (resource, cluster) in self._objects
+
+    def list(
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        selector: LabelSelector | None = None,
+        cluster: Cluster = Cluster.TARGET,
+    ) -> Sequence[Manifest]:
+        """The objects of a resource, of one namespace or of all, that a selector matches."""
+        return [
+            manifest
+            for key, manifest in self._objects.get((resource, cluster), {}).items()
+            if namespace in {None, key.namespace} and (selector is None or selector.matches(labels_of(manifest)))
+        ]
+
+    def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
+        """The objects with a value in a declared index."""
+        return self._indexed.get((index, value), ())
 
 
-def _shown(value: Any) -> str:
-    """A value, short, as JSON spells it; of a text no more than that it is one: it may be a password."""
-    for shape, words in _SHAPES:
-        if isinstance(value, shape):
-            return words
-    text = json.dumps(value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+def snapshot_of(
+    controller: Controller[Any], target: Iterable[Manifest], source: Iterable[Manifest] | None = None
+) -> Result[ManifestSnapshot, tuple[Failure, ...]]:
+    """What a controller sees of manifests; or everything that is wrong with them, by object and field.
+
+    Args:
+        controller: who looks. What it does not watch is left out.
+        target: the objects of the target cluster, as a YAML or JSON parser makes them.
+        source: those of the source cluster; none: it is the target.
+    """
+    here, there = tuple(target), tuple(source or ())
+    objects = {Cluster.TARGET: here, Cluster.SOURCE: here if source is None else there}
+    snapshot = ManifestSnapshot()
+    failures = [failure for value in (*here, *there) for failure in _unlike_an_object(value)]
+    if not failures:
+        for watch in controller.watches:
+            kind, place = watch.resource.object_kind, (watch.resource, watch.cluster)
+            indexes = [index for index in controller.indexes if (index.resource, index.cluster) == place]
+            watched = [each for each in objects[watch.cluster] if Kind.of(each) == kind and watch.reads(each)]
+            unfit = [failure for each in watched for failure in _unfit(watch, each)]
+            failures += unfit or snapshot.add(watch, indexes, watched)
+    return result.Failure(tuple(failures)) if failures else Success(snapshot)
+
+
+def _unlike_an_object(value: Any) -> Iterator[Failure]:
+    """What keeps a value from being an object at all."""
+    if problems := object_problems(value):
+        known = value if isinstance(value, dict) else {}
+        metadata = known.get("metadata")
+        names = metadata if isinstance(metadata, dict) else {}
+        key = ObjectKey(str(names.get("namespace") or ""), str(names.get("name") or ""))
+        resource = Resource("", "", "objects", str(known.get("kind") or "object"))
+        yield from (Failure(resource, key, problem) for problem in problems)
+
+
+def _unfit(watch: Watch, manifest: Manifest) -> Iterator[Failure]:
+    """What keeps an object from being one of its kind, as far as decisions read it."""
+    problems = [*watch.problems(manifest)]
+    if not problems:
+        problems = [each for name in ("spec", "status") for each in _mistyped(name, dict, manifest.get(name))]
+    key = key_of(manifest)
+    if watch.resource.namespaced and not key.namespace and not problems:
+        problems.append(Problem("metadata.namespace", "is missing"))
+    yield from (Failure(watch.resource, key, problem) for problem in problems)

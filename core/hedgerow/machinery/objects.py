@@ -3,8 +3,9 @@
 Objects are plain parsed manifests. Nothing here copies, checks or changes them, and nothing knows where they came from.
 """
 
+import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 Manifest: TypeAlias = Mapping[str, Any]
 """A parsed object as `yaml.safe_load` or `json.loads` yields it; read-only by convention."""
@@ -93,3 +94,36 @@ def uid_of(manifest: Manifest) -> str | None:
 def resource_version_of(manifest: Manifest) -> str | None:
     """The version of an object that optimistic locking compares; none for one that no server has stored."""
     return (manifest.get("metadata") or _EMPTY).get("resourceVersion")
+
+
+FIELD_MANAGER: Final = "hedgerow"
+"""Name under which this project writes. API servers take it from the user agent of a request, up to the slash."""
+
+
+def field(name: str) -> str:
+    """The step of a path in `fieldsV1` that leads to a member of an object."""
+    return f"f:{name}"
+
+
+def item(**keys: str) -> str:
+    """The step of a path in `fieldsV1` that leads to an item of a list whose items are told apart by keys."""
+    return f"k:{json.dumps(keys, separators=(',', ':'), sort_keys=True)}"
+
+
+def managers_of(live: Manifest, path: tuple[str, ...]) -> frozenset[str]:
+    """The managers that own a field, at a path in `fieldsV1`; none where the server keeps no record of it.
+
+    Source: Kubernetes documentation, "Server-Side Apply", field management.
+    """
+    metadata = live.get("metadata")
+    entries = metadata.get("managedFields") if isinstance(metadata, Mapping) else None
+    found = [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
+    return frozenset(str(entry.get("manager") or "") for entry in found if _holds(entry.get("fieldsV1"), path))
+
+
+def _holds(fields: Any, path: tuple[str, ...]) -> bool:
+    for step in path:
+        if not isinstance(fields, Mapping) or step not in fields:
+            return False
+        fields = fields[step]
+    return True

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Self, TypeVar
 
-from hedgerow.machinery.failures import Problem, json_type
+from hedgerow.machinery.failures import Problem, wrong_type
 from hedgerow.machinery.objects import Manifest
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ def too_much(path: str, what: str, most: int) -> UnreadableError:
 
 def unexpected(path: str, expected: str, value: Any) -> UnreadableError:
     """The error of a value of another type than expected; an empty path: the object itself."""
-    return UnreadableError(Problem(path, f"expected {expected}, got {json_type(value)}"))
+    return UnreadableError(wrong_type(path, expected, value))
 
 
 def object_at(manifest: Manifest, *path: str) -> Mapping[str, Any]:
@@ -54,20 +54,19 @@ def object_at(manifest: Manifest, *path: str) -> Mapping[str, Any]:
     return value
 
 
-def _member_at(manifest: Manifest, path: Sequence[str]) -> Any:
-    """The value at a path of at least one name; mostly a member of the object itself."""
+def _value_at(manifest: Manifest, path: Sequence[str], kind: type[T], expected: str) -> T | None:
+    """The value of a type at a path of at least one name; mostly a member of the object itself."""
     holder = manifest if len(path) == 1 else object_at(manifest, *path[:-1])
-    return holder.get(path[-1])
+    value = holder.get(path[-1])
+    if value is None or isinstance(value, kind):
+        return value
+    raise unexpected(".".join(path), expected, value)
 
 
 def list_at(manifest: Manifest, *path: str) -> Sequence[Any]:
     """The list at a path, of items of any type; absent and null ones are empty."""
-    value = _member_at(manifest, path)
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        raise unexpected(".".join(path), "a list", value)
-    return value
+    items = _value_at(manifest, path, list, "a list")
+    return () if items is None else items
 
 
 def objects_at(manifest: Manifest, *path: str) -> Sequence[Mapping[str, Any]]:
@@ -96,15 +95,12 @@ def _read_each(
 
 def text_at(manifest: Manifest, *path: str) -> str | None:
     """The text at a path; none if it is absent or null."""
-    value = _member_at(manifest, path)
-    if value is not None and not isinstance(value, str):
-        raise unexpected(".".join(path), "a string", value)
-    return value
+    return _value_at(manifest, path, str, "a string")
 
 
 def integer_at(manifest: Manifest, *path: str) -> int | None:
     """The integer at a path, which may be written with a fraction of zero; none if it is absent or null."""
-    value = _member_at(manifest, path)
+    value = _value_at(manifest, path, object, "")
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     if isinstance(value, float) and value.is_integer():
@@ -114,10 +110,7 @@ def integer_at(manifest: Manifest, *path: str) -> int | None:
 
 def boolean_at(manifest: Manifest, *path: str) -> bool | None:
     """The boolean at a path; none if it is absent or null."""
-    value = _member_at(manifest, path)
-    if value is not None and not isinstance(value, bool):
-        raise unexpected(".".join(path), "a boolean", value)
-    return value
+    return _value_at(manifest, path, bool, "a boolean")
 
 
 def texts_at(manifest: Manifest, *path: str) -> Mapping[str, str]:
@@ -145,10 +138,7 @@ def with_each(
 ) -> Manifest:
     """A copy of the object with each object of a list changed; the object itself if `changed` returns all as they are.
 
-    Args:
-        manifest: the object.
-        path: of the list; an absent or null one has no objects.
-        changed: returns the changed object, or the same one.
+    An absent or null list has no objects.
     """
     before = objects_at(manifest, *path)
     after = [*_read_each(changed, before, path)]

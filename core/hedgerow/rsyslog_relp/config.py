@@ -221,7 +221,7 @@ def _integer_at(manifest: Mapping[str, Any], name: str) -> int | None:
     value = manifest.get(name)
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value in _INT64):
         return value
-    raise unexpected(name, "an integer", value)
+    raise unexpected(name, "an integer of 64 bits", value)
 
 
 def _unknown(manifest: Mapping[str, Any]) -> Iterator[Problem]:

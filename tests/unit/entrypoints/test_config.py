@@ -39,7 +39,7 @@ BAD_FILES = [
     ),
     (
         f"{HEAD}controllers: 3\n".encode(),
-        "error decoding config: config.yaml: controllers: expected an object, got a number",
+        "error decoding config: config.yaml: controllers: expected an object, got an integer",
     ),
     (
         f"{HEAD}{ELECTION}logLevel: loud\nlogFormat: prose\n".encode(),

@@ -111,7 +111,7 @@ def test_everything_that_is_wrong_in_files_is_listed(hedgerow: Hedgerow) -> None
     assert hedgerow("health", "-f", "-", stdin="kind: Pod\n---\nhello\n").err == (
         "error: <stdin>:1: a Pod without apiVersion\n"
         "error: <stdin>:1: a Pod without a name\n"
-        "error: <stdin>:2: must be a mapping, got a string\n"
+        "error: <stdin>:2: expected an object, got a string\n"
     )
 
 

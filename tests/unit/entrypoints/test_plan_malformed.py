@@ -90,4 +90,8 @@ def test_what_a_server_gave_an_object_is_a_text(name: str, hedgerow: Hedgerow) -
 
     ended = hedgerow(*PLAN, stdin=listed(Namespace=namespace))
 
-    assert ended == (1, "", f"error: <stdin>:1: items[0]: metadata.{name}: must be a string, got 5 (quote it)\n")
+    assert ended == (
+        1,
+        "",
+        f"error: <stdin>:1: items[0]: metadata.{name}: expected a string, got an integer (quote it)\n",
+    )

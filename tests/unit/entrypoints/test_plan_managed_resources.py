@@ -41,7 +41,7 @@ status:
     [
         (managed("odd", "secretRefs: x"), "spec.secretRefs: expected a list, got a string"),
         (managed("odd", "secretRefs: [{name: cart}, a]"), "spec.secretRefs[1]: expected an object, got a string"),
-        (managed("odd", "secretRefs: 5"), "spec.secretRefs: expected a list, got a number"),
+        (managed("odd", "secretRefs: 5"), "spec.secretRefs: expected a list, got an integer"),
         (managed("odd", more="status: {resources: x}"), "status.resources: expected a list, got a string"),
     ],
 )

@@ -91,13 +91,13 @@ def test_the_note_on_missing_namespaces_stays_short(hedgerow: Hedgerow) -> None:
         ("x.yaml", b"apiVersion: v1\nkind: Service\n", "x.yaml:1: a Service without a name"),
         ("x.yaml", b"\x7fELF\0\0", "x.yaml: is a binary file: it holds NUL bytes"),
         ("x.yaml", b"kind: Caf\xe9\n", "x.yaml: line 1: is not UTF-8 text: it holds the byte 0xe9"),
-        ("x.yaml", b"hello\n", "x.yaml:1: must be a mapping, got a string"),
+        ("x.yaml", b"hello\n", "x.yaml:1: expected an object, got a string"),
         ("x.json", b'{"kind": ', "x.json:1: line 1: is not JSON: expecting value"),
         ("empty/x.txt", b"", "empty: holds no .yaml, .yml or .json files"),
         (
             "x.yaml",
             f"apiVersion: v1\nkind: Service\nmetadata: {{name: a, annotations: {{{SELECTORS}: []}}}}\n".encode(),
-            f"x.yaml:1: metadata.annotations[{SELECTORS}]: must be a string, got a list",
+            f"x.yaml:1: metadata.annotations[{SELECTORS}]: expected a string, got a list",
         ),
         (
             "x.yaml",
@@ -153,7 +153,7 @@ def test_everything_that_is_wrong_is_listed(hedgerow: Hedgerow, folder: Path) ->
 
     assert hedgerow(*PLAN, "-f", "a.yaml", "-f", "b.yaml").err == (
         "error: a.yaml:1: a Service without a name\n"
-        "error: a.yaml:2: must be a mapping, got a string\n"
+        "error: a.yaml:2: expected an object, got a string\n"
         "error: b.yaml: does not exist\n"
     )
 

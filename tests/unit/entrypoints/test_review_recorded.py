@@ -49,7 +49,7 @@ def recorded(*requests: Any) -> str:
         (COMPLETE | {"operation": "UPDATE"}, ["request.oldObject: is missing"]),
         (
             COMPLETE | {"operation": "UPDATE", "oldObject": 5},
-            ["request.oldObject: expected an object, got a number"],
+            ["request.oldObject: expected an object, got an integer"],
         ),
         (DEFINITION | {"oldObject": "all"}, ["request.oldObject: expected an object, got a string"]),
     ],

@@ -196,11 +196,11 @@ def test_a_configuration_that_enables_nothing_reviews_nothing(hedgerow: Hedgerow
             "apiVersion: v1\nkind: Pod\nmetadata: {labels: {a: b}}\n",
             "x.yaml:1: a Pod without a name",
         ),
-        ("seccomp-profile", "hello\n", "x.yaml:1: must be a mapping, got a string"),
+        ("seccomp-profile", "hello\n", "x.yaml:1: expected an object, got a string"),
         (
             "seccomp-profile",
             POD.replace("web-}", "web-, labels: {a: 1}}"),
-            "x.yaml:1: metadata.labels[a]: must be a string, got 1 (quote it)",
+            "x.yaml:1: metadata.labels[a]: expected a string, got an integer (quote it)",
         ),
         (
             "seccomp-profile",
@@ -210,18 +210,18 @@ def test_a_configuration_that_enables_nothing_reviews_nothing(hedgerow: Hedgerow
         (
             "seccomp-profile",
             "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {kind: {kind: 1}}\n",
-            "x.yaml:1: AdmissionReview: request.kind.kind: expected a string, got a number",
+            "x.yaml:1: AdmissionReview: request.kind.kind: expected a string, got an integer",
         ),
         (
             "system-components-config",
             f"{POD}{NODE}{{taints: [1]}}\n",
-            "x.yaml:2: Node one: spec.taints[0]: expected an object, got a number",
+            "x.yaml:2: Node one: spec.taints[0]: expected an object, got an integer",
         ),
         ("system-components-config", f"{POD}{NODE}1\n", "x.yaml:2: Node one: no API server would hold it as it is"),
         (
             "crd-deletion-protection",
             COLLECTION,
-            "x.yaml:1: AdmissionReview: request.oldObject: metadata.labels: must be a mapping, got 5",
+            "x.yaml:1: AdmissionReview: request.oldObject: metadata.labels: expected an object, got an integer",
         ),
     ],
     ids=["no-name", "no-object", "label", "no-request", "bad-request", "bad-fact", "bad-fact-altogether", "bad-member"],
@@ -241,7 +241,7 @@ def test_what_a_webhook_cannot_read_it_denies(hedgerow: Hedgerow) -> None:
 
     assert (ended.code, ended.out) == (
         3,
-        "# denied Pod default/web-* by seccomp-profile: 400 spec.securityContext: expected an object, got a number\n",
+        "# denied Pod default/web-* by seccomp-profile: 400 spec.securityContext: expected an object, got an integer\n",
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar, get_origin
 from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.configuration.section import ZERO_IS_UNSET, Purpose, Section, SectionField
-from hedgerow.machinery.failures import FieldErrorType, Problem, child, forbidden, joined, json_type, nearest, rendered
+from hedgerow.machinery.failures import FieldErrorType, Problem, child, forbidden, joined, nearest, rendered, wrong_type
 from hedgerow.machinery.scalars import parse_duration
 
 S = TypeVar("S", bound=Section)
@@ -211,7 +211,7 @@ class _Reader:
                     return value
                 return self._unreadable(f"expected an integer of {bits} bits, got a longer one", path)
             case int() | float() if type_ is float and not isinstance(value, bool):
-                return self._finite(value, path)
+                return self._number(value, path)
         return self._expected(_EXPECTED[type_], value, path)
 
     def _duration(self, text: str, path: str) -> Any:
@@ -220,17 +220,16 @@ class _Reader:
             return self._unreadable(f"{duration.failure()}, got {rendered(text)}", path)
         return duration.unwrap()
 
-    def _finite(self, number: float, path: str) -> Any:
+    def _number(self, value: float, path: str) -> Any:
         try:
-            if math.isfinite(number):
-                return float(number)
+            number = float(value)
         except OverflowError:
-            pass
-        return self._expected("a finite number", number, path)
+            return self._unreadable("expected a number of 64 bits, got a longer one", path)
+        return number if math.isfinite(number) else self._expected("a finite number", value, path)
 
     def _expected(self, expected: str, value: object, path: str) -> Any:
-        shown = rendered(value) if isinstance(value, float) else json_type(value)
-        return self._unreadable(f"expected {expected}, got {shown}", path)
+        self.errors.append(wrong_type(path, expected, value))
+        return _UNREADABLE
 
     def _unreadable(self, problem: str, path: str) -> Any:
         self.errors.append(Problem(path, problem))

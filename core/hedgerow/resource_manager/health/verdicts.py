@@ -126,4 +126,4 @@ def _progress_verdict(observed: Observed) -> Verdict | None:
 def recorded(stored: Sequence[Condition], verdict: Verdict, now: datetime) -> tuple[Condition, ...]:
     """The conditions of a ManagedResource that say what a verdict says; equal to the stored ones if they did before."""
     old = get_or_init(stored, verdict.type, now)
-    return merge(stored, updated(old, verdict.status, verdict.reason, verdict.message, now=now).condition)
+    return merge(stored, updated(old, verdict.status, verdict.reason, verdict.message, now=now))

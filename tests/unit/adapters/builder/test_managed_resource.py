@@ -144,7 +144,7 @@ async def test_references_that_cannot_be_told_are_a_failure() -> None:
     wire = Wire(Garden())
     wanted = managed_resource() | {"spec": {"secretRefs": [{"name": 1}]}}
 
-    assert problem(await reconcile(wire, wanted)) == "spec.secretRefs[0].name: expected a string, got a number"
+    assert problem(await reconcile(wire, wanted)) == "spec.secretRefs[0].name: expected a string, got an integer"
     assert wire.writes == []
 
 

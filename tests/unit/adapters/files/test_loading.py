@@ -71,11 +71,11 @@ def test_all_problems_of_all_files_are_reported(load: Load) -> None:
     assert [str(problem) for problem in problems] == [
         "none.yaml: does not exist",
         "a.yaml:2: line 7: tabs cannot indent YAML; use blanks",
-        "a.yaml:3: must be a mapping, got a list",
+        "a.yaml:3: expected an object, got a list",
         'a.yaml:4: line 12: the key "x" appears twice in one mapping',
         "a.yaml:4: line 13: a tag is not one that Kubernetes reads",
         "b.json:1: items[0]: a Pod without a name",
-        "b.json:1: items[1]: must be a mapping, got 5",
+        "b.json:1: items[1]: expected an object, got an integer",
         "c.yml:1: Service default/a stands already in a.yaml:1",
     ]
 
@@ -135,7 +135,7 @@ def test_what_is_sent_may_leave_its_name_to_the_server_and_goes_where_the_sender
     ]
     assert [str(problem) for problem in load(pod.replace("generateName", "labels") + manifest("a") * 2).failure()] == [
         "<stdin>:1: a Pod without a name",
-        "<stdin>:1: metadata.labels: must be a mapping, got a string",
+        "<stdin>:1: metadata.labels: expected an object, got a string",
         "<stdin>:3: Service shop/a stands already in <stdin>:2",
     ]
 

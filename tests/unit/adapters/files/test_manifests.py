@@ -16,9 +16,9 @@ def problems(document: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
-        pytest.param([service()], ["must be a mapping, got a list"], id="list"),
-        pytest.param("text", ["must be a mapping, got a string"], id="text"),
-        pytest.param(False, ["must be a mapping, got false"], id="boolean"),
+        pytest.param([service()], ["expected an object, got a list"], id="list"),
+        pytest.param("text", ["expected an object, got a string"], id="text"),
+        pytest.param(False, ["expected an object, got a boolean"], id="boolean"),
         pytest.param(
             {},
             ["an object without apiVersion", "an object without kind", "an object without a name"],
@@ -30,13 +30,13 @@ def problems(document: Any) -> list[str]:
         ),
         pytest.param(
             {"apiVersion": 1, "kind": ["Pod"], "metadata": {"name": "a"}},
-            ["apiVersion: must be a string, got 1 (quote it)", "kind: must be a string, got a list"],
+            ["apiVersion: expected a string, got an integer (quote it)", "kind: expected a string, got a list"],
             id="type that is no text",
         ),
         pytest.param({"apiVersion": "v1", "kind": "Service"}, ["a Service without a name"], id="no metadata"),
         pytest.param(
             {"apiVersion": "v1", "kind": "Ingress", "metadata": ["a"]},
-            ["metadata: must be a mapping, got a list"],
+            ["metadata: expected an object, got a list"],
             id="metadata that is a list",
         ),
         pytest.param(
@@ -45,36 +45,40 @@ def problems(document: Any) -> list[str]:
             id="name left to the server",
         ),
         pytest.param(service(""), ["a Service without a name"], id="empty name"),
-        pytest.param(service(5), ["metadata.name: must be a string, got 5 (quote it)"], id="name that is a number"),
+        pytest.param(
+            service(5), ["metadata.name: expected a string, got an integer (quote it)"], id="name that is a number"
+        ),
         pytest.param(
             service(namespace=True),
-            ["metadata.namespace: must be a string, got true (quote it)"],
+            ["metadata.namespace: expected a string, got a boolean (quote it)"],
             id="namespace that is a boolean",
         ),
         pytest.param(
             service(labels={"a": "b", "c": None}, annotations={"x": 5, "y": {"z": 1}}),
             [
-                "metadata.labels[c]: must be a string, got null",
-                "metadata.annotations[x]: must be a string, got 5 (quote it)",
-                "metadata.annotations[y]: must be a string, got a mapping",
+                "metadata.labels[c]: expected a string, got null",
+                "metadata.annotations[x]: expected a string, got an integer (quote it)",
+                "metadata.annotations[y]: expected a string, got an object",
             ],
             id="values that are no texts",
         ),
         pytest.param(
             service(finalizers="a", ownerReferences=["b", {}]),
             [
-                "metadata.finalizers: must be a list, got a string",
-                "metadata.ownerReferences[0]: must be a mapping, got a string",
+                "metadata.finalizers: expected a list, got a string",
+                "metadata.ownerReferences[0]: expected an object, got a string",
             ],
             id="lists of metadata",
         ),
         pytest.param(
-            service(finalizers=["a", 1]), ["metadata.finalizers[1]: must be a string, got 1 (quote it)"], id="finalizer"
+            service(finalizers=["a", 1]),
+            ["metadata.finalizers[1]: expected a string, got an integer (quote it)"],
+            id="finalizer",
         ),
-        pytest.param(service(labels=["a"]), ["metadata.labels: must be a mapping, got a list"], id="labels as a list"),
+        pytest.param(service(labels=["a"]), ["metadata.labels: expected an object, got a list"], id="labels as a list"),
         pytest.param(
             service(annotations="x" * 100),
-            ["metadata.annotations: must be a mapping, got a string"],
+            ["metadata.annotations: expected an object, got a string"],
             id="annotations as a long text",
         ),
         pytest.param(service(labels=None, annotations=None, namespace=None), [], id="metadata given as null"),
@@ -129,12 +133,12 @@ def test_a_kind_that_only_sounds_like_a_list_is_an_object() -> None:
         pytest.param({"kind": "List", "items": []}, ["a List without apiVersion"], id="no version"),
         pytest.param(
             {"apiVersion": "v1", "kind": "PodList", "items": {"a": 1}},
-            ["items: must be a list, got a mapping"],
+            ["items: expected a list, got an object"],
             id="items that are no list",
         ),
         pytest.param(
             {"apiVersion": "v1", "kind": "List", "items": [service(), 5, service("")]},
-            ["items[1]: must be a mapping, got 5", "items[2]: a Service without a name"],
+            ["items[1]: expected an object, got an integer", "items[2]: a Service without a name"],
             id="bad items",
         ),
     ],

@@ -77,14 +77,14 @@ def test_a_deletion_is_allowed_unseen() -> None:
         ("x", "expected an object, got a string"),
         ([], "expected an object, got a list"),
         (True, "expected an object, got a boolean"),
-        (1.5, "expected an object, got a number"),
+        (1.5, "expected an object, got a decimal number"),
         ({}, "expected Pod of v1, got null of null"),
         ({**POD, "kind": "Secret"}, "expected Pod of v1, got Secret of v1"),
         ({**POD, "apiVersion": "v2"}, "expected Pod of v1, got Pod of v2"),
         ({**POD, "kind": "P" * 1000}, f"expected Pod of v1, got {'P' * 80} of v1"),
         ({**POD, "kind": ["Pod"]}, "expected Pod of v1, got a list of v1"),
         ({**POD, "spec": []}, "spec: expected an object, got a list"),
-        ({**POD, "spec": {"nodeName": 1}}, "spec.nodeName: expected a string, got a number"),
+        ({**POD, "spec": {"nodeName": 1}}, "spec.nodeName: expected a string, got an integer"),
     ],
 )
 def test_an_object_that_cannot_be_read_is_denied_and_the_message_says_why(manifest: Any, message: str) -> None:
@@ -120,7 +120,7 @@ def test_what_cannot_be_read_after_a_live_read_is_denied_too() -> None:
 
     assert told(webhook, creation(PODS, POD), Found(())) == (Allowed(message="a"), [READ])
     assert told(webhook, unreadable, Found(())) == (
-        Denied(400, "spec.nodeName: expected a string, got a number"),
+        Denied(400, "spec.nodeName: expected a string, got an integer"),
         [READ],
     )
 

@@ -202,8 +202,8 @@ def test_other_objects_are_refused(api_version: str, kind: str) -> None:
     ("manifest", "problem"),
     [
         ({"spec": []}, "spec: expected an object, got a list"),
-        ({"spec": {"volumes": 1}}, "spec.volumes: expected a list, got a number"),
-        ({"metadata": {"annotations": {"a": 1}}}, "metadata.annotations[a]: expected a string, got a number"),
+        ({"spec": {"volumes": 1}}, "spec.volumes: expected a list, got an integer"),
+        ({"metadata": {"annotations": {"a": 1}}}, "metadata.annotations[a]: expected a string, got an integer"),
     ],
 )
 def test_an_object_of_another_shape_is_refused_and_the_place_is_named(manifest: Manifest, problem: str) -> None:

@@ -97,9 +97,9 @@ def test_a_tool_makes_one_with_the_names_of_python() -> None:
         ),
         (
             {"spec": {"secretRefs": [], "injectLabels": {"a/b": 1}}},
-            "spec.injectLabels[a/b]: expected a string, got a number",
+            "spec.injectLabels[a/b]: expected a string, got an integer",
         ),
-        ({"metadata": {"labels": {1: "a"}}}, "metadata.labels[1]: expected a string as key, got a number"),
+        ({"metadata": {"labels": {1: "a"}}}, "metadata.labels[1]: expected a string as key, got an integer"),
         (
             {"status": {"observedGeneration": 2**63}},
             "status.observedGeneration: expected an integer of 64 bits, got a longer one",
@@ -118,9 +118,9 @@ def test_a_document_says_itself_what_it_is() -> None:
     assert [str(error) for error in read(ManagedResource, {"metadata": 1}).failure()] == [
         "apiVersion: must be set",
         "kind: must be set",
-        "metadata: expected an object, got a number",
+        "metadata: expected an object, got an integer",
     ]
 
 
 def test_a_document_that_is_no_object_is_said_to_be_none() -> None:
-    assert [str(error) for error in read(ManagedResource, 7).failure()] == ["expected an object, got a number"]
+    assert [str(error) for error in read(ManagedResource, 7).failure()] == ["expected an object, got an integer"]

@@ -61,17 +61,17 @@ def test_what_has_the_right_shape_is_read(read: Callable[..., Any], value: Any) 
     [
         (object_at, [], "a.b: expected an object, got a list"),
         (object_at, "", "a.b: expected an object, got a string"),
-        (texts_at, {"c": 1}, "a.b[c]: expected a string, got a number"),
+        (texts_at, {"c": 1}, "a.b[c]: expected a string, got an integer"),
         (texts_at, {"c": None}, "a.b[c]: expected a string, got null"),
-        (texts_at, 0, "a.b: expected an object, got a number"),
+        (texts_at, 0, "a.b: expected an object, got an integer"),
         (list_at, {}, "a.b: expected a list, got an object"),
         (objects_at, [{}, False], "a.b[1]: expected an object, got a boolean"),
-        (text_at, 0, "a.b: expected a string, got a number"),
+        (text_at, 0, "a.b: expected a string, got an integer"),
         (integer_at, True, "a.b: expected an integer, got a boolean"),
-        (integer_at, 1.5, "a.b: expected an integer, got a number"),
-        (integer_at, float("inf"), "a.b: expected an integer, got a number"),
+        (integer_at, 1.5, "a.b: expected an integer, got a decimal number"),
+        (integer_at, float("inf"), "a.b: expected an integer, got Infinity"),
         (integer_at, "1", "a.b: expected an integer, got a string"),
-        (boolean_at, 0, "a.b: expected a boolean, got a number"),
+        (boolean_at, 0, "a.b: expected a boolean, got an integer"),
     ],
 )
 def test_another_shape_is_told_by_its_path(read: Callable[..., Any], value: Any, message: str) -> None:
@@ -146,7 +146,7 @@ def test_the_object_is_the_very_same_if_none_of_the_list_changes(manifest: Any) 
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        ([{}, {"name": 1}], "a.b[1].name: expected a string, got a number"),
+        ([{}, {"name": 1}], "a.b[1].name: expected a string, got an integer"),
         ([{}, []], "a.b[1]: expected an object, got a list"),
         ("x", "a.b: expected a list, got a string"),
     ],
@@ -165,7 +165,7 @@ def test_what_is_wrong_inside_a_list_is_told_by_its_whole_path() -> None:
         each_at(lambda taint: text_at(taint, "key"), node, "spec", "taints")
 
     assert caught.value.problem.path == "spec.taints[1].key"
-    assert str(caught.value) == "spec.taints[1].key: expected a string, got a number"
+    assert str(caught.value) == "spec.taints[1].key: expected a string, got an integer"
 
 
 def test_each_object_of_a_list_is_read_and_a_null_one_is_empty() -> None:

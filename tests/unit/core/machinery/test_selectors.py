@@ -167,7 +167,7 @@ def test_a_parsed_value_becomes_a_selector(value: object, selector: LabelSelecto
             {"matchLabels": ["a"]},
             "selectors[0].matchLabels: must be an object of label keys and values, is a list",
         ),
-        ({"matchLabels": {1: "a"}}, "selectors[0].matchLabels: must be a label key, is a number"),
+        ({"matchLabels": {1: "a"}}, "selectors[0].matchLabels: must be a label key, is an integer"),
         ({"matchLabels": {"app": True}}, "selectors[0].matchLabels[app]: must be a label value, is a boolean"),
         ({"matchLabels": {"app": None}}, "selectors[0].matchLabels[app]: must be a label value, is null"),
         (
@@ -216,7 +216,7 @@ def test_a_parsed_value_becomes_a_selector(value: object, selector: LabelSelecto
         ),
         (
             {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", 1.5]}]},
-            "selectors[0].matchExpressions[0].values[1]: must be a label value, is a number",
+            "selectors[0].matchExpressions[0].values[1]: must be a label value, is a decimal number",
         ),
         (
             {"matchLabel": {"app": "a"}},

@@ -47,17 +47,20 @@ def test_what_says_nothing_is_the_empty_configuration(nothing: object) -> None:
             'no kind "Bar" is registered for version "rsyslog-relp.extensions.gardener.cloud/v1alpha1"',
         ),
         ({**plain(), "apiVersion": "v1"}, 'no kind "RsyslogRelpConfig" is registered for version "v1"'),
-        (plain(port="x"), "port: expected an integer, got a string"),
-        (plain(port=601.0), "port: expected an integer, got a number"),
-        (plain(timeout=2**63), "timeout: expected an integer, got a number"),
-        (plain(timeout=True), "timeout: expected an integer, got a boolean"),
+        (plain(port="x"), "port: expected an integer of 64 bits, got a string"),
+        (plain(port=601.0), "port: expected an integer of 64 bits, got a decimal number"),
+        (plain(timeout=2**63), "timeout: expected an integer of 64 bits, got an integer"),
+        (plain(timeout=True), "timeout: expected an integer of 64 bits, got a boolean"),
         (plain(loggingRules=[{"severity": 1}, []]), "loggingRules[1]: expected an object, got a list"),
-        (plain(loggingRules=[{"severity": "x"}]), "loggingRules[0].severity: expected an integer, got a string"),
+        (
+            plain(loggingRules=[{"severity": "x"}]),
+            "loggingRules[0].severity: expected an integer of 64 bits, got a string",
+        ),
         (
             plain(loggingRules=[{"programNames": [1]}]),
-            "loggingRules[0].programNames[0]: expected a string, got a number",
+            "loggingRules[0].programNames[0]: expected a string, got an integer",
         ),
-        (secured(authMode=1), "tls.authMode: expected a string, got a number"),
+        (secured(authMode=1), "tls.authMode: expected a string, got an integer"),
     ],
 )
 @pytest.mark.parametrize("is_strict", [True, False])
@@ -113,4 +116,4 @@ def test_a_text_that_is_neither_is_an_error(text: str) -> None:
 def test_the_first_of_repeated_values_has_to_be_of_the_right_type_too() -> None:
     text = json.dumps(plain()).replace('"port"', '"port": "x", "port"')
 
-    assert str(decode_text(text, is_strict=False).failure()) == "port: expected an integer, got a string"
+    assert str(decode_text(text, is_strict=False).failure()) == "port: expected an integer of 64 bits, got a string"

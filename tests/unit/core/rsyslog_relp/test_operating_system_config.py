@@ -161,7 +161,7 @@ def test_without_a_shoot_nothing_is_decided() -> None:
     ("config", "problem"),
     [
         (None, "failed to decode provider config: provider config is required"),
-        (plain(port="x"), "failed to decode provider config: port: expected an integer, got a string"),
+        (plain(port="x"), "failed to decode provider config: port: expected an integer of 64 bits, got a string"),
         (plain(target=""), "target: Required value: target must not be empty"),
         (secured(secretReferenceName=None), NO_REFERENCE),
     ],

@@ -16,8 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from hedgerow.api.references import group_kind_of
-from hedgerow.machinery.managed_fields import FIELD_MANAGER, field, item, managers_of
-from hedgerow.machinery.objects import Manifest, annotations_of
+from hedgerow.machinery.objects import FIELD_MANAGER, Manifest, annotations_of, field, item, managers_of
 from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, with_each, with_value
 
 _CA_BUNDLE: Final = "caBundle"
@@ -45,7 +44,7 @@ def with_additions(merged: Manifest, live: Manifest) -> Manifest:
 
 
 def _is_injected(merged: Manifest, live: Manifest, *path: str) -> bool:
-    """True if the CA bundle of a live object was injected; the path is one of `managed_fields`."""
+    """True if the CA bundle of a live object was injected; the path is one in `fieldsV1`."""
     annotations = annotations_of(merged)
     is_asked_for = any(annotations.get(name) not in {None, "", "false"} for name in _INJECTORS)
     return is_asked_for or bool(managers_of(live, (*path, field(_CA_BUNDLE))) - _APPLIERS)

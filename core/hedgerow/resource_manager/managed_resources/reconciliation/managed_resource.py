@@ -166,7 +166,7 @@ async def status_write(
         return ()
     stored = conditions_of(mr.manifest)
     conditions = [
-        updated(get_or_init(stored, each.type, mr.now), each.status, each.reason, each.message, now=mr.now).condition
+        updated(get_or_init(stored, each.type, mr.now), each.status, each.reason, each.message, now=mr.now)
         for each in statements
     ]
     patch = status_patch(mr.manifest, conditions, reason=reason, **members)

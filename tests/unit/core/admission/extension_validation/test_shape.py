@@ -43,7 +43,7 @@ TABLE = shape(
                 "spec.labels.a: Invalid value: expected a string, got a boolean",
                 "spec.pools[0].userData: Invalid value: expected a string in base64, got a string",
                 "spec.pools[0].capacity.cpu: Invalid value: expected a quantity, got a string",
-                "spec.pools[1]: Invalid value: expected an object, got a number",
+                "spec.pools[1]: Invalid value: expected an object, got an integer",
             ],
         ),
         (

@@ -79,7 +79,7 @@ def texts(kind: str, spec: Mapping[str, Any]) -> list[str]:
         ({"recordType": "TXT", "values": ["", "any text"]}, []),
         ({"ttl": -1}, ["spec.ttl: Invalid value: -1: must be greater than or equal to 0"]),
         ({"ttl": 0}, []),
-        ({"ttl": 1.5}, ["spec.ttl: Invalid value: expected an integer of 64 bits, got a number"]),
+        ({"ttl": 1.5}, ["spec.ttl: Invalid value: expected an integer of 64 bits, got a decimal number"]),
     ],
 )
 def test_of_dns_records(spec: Mapping[str, Any], expected: list[str]) -> None:

@@ -96,7 +96,7 @@ def test_an_update_is_measured_against_the_old_object() -> None:
 def test_v41_a_field_of_a_wrong_type_cannot_be_decoded() -> None:
     decision = review("Extension", creation(EXTENSION, sample("Extension", type=1)))
 
-    assert decision == Denied(400, "spec.type: Invalid value: expected a string, got a number")
+    assert decision == Denied(400, "spec.type: Invalid value: expected a string, got an integer")
 
 
 @pytest.mark.parametrize("manifest", [None, 1, [], "text", {}, {"kind": "Extension"}, sample("Extension", type=1)])

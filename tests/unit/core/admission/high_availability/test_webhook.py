@@ -173,11 +173,11 @@ def test_the_operation_does_not_matter(operation: str) -> None:
         (deployment("1"), "spec.replicas: expected an integer, got a string"),
         (
             deployment(1, pod={"tolerations": [{}, 7]}),
-            "spec.template.spec.tolerations[1]: expected an object, got a number",
+            "spec.template.spec.tolerations[1]: expected an object, got an integer",
         ),
         (
             deployment(2, labels={"a": 7}),
-            "spec.template.metadata.labels[a]: expected a string, got a number",
+            "spec.template.metadata.labels[a]: expected a string, got an integer",
         ),
     ],
 )

@@ -69,11 +69,11 @@ def test_values_of_wrong_types_are_told_all_at_once_and_before_any_rule() -> Non
 
     assert wrong.failure().stage is Stage.DECODING
     assert [str(error) for error in wrong.failure().errors] == [
-        'irrigation.period: expected a duration such as "1h30m0s", got a number',
+        'irrigation.period: expected a duration such as "1h30m0s", got an integer',
         "irrigation.pumps: expected an integer of 8 bits, got a longer one",
-        "temperature: expected a finite number, got a number",
-        "beds[0].tags[1]: expected a string as key, got a number",
-        "beds[1]: expected an object, got a number",
+        "temperature: expected a number of 64 bits, got a longer one",
+        "beds[0].tags[1]: expected a string as key, got an integer",
+        "beds[1]: expected an object, got an integer",
     ]
 
 
@@ -83,7 +83,7 @@ def test_another_spelling_is_read_warned_of_and_refused_beside_the_first() -> No
     assert answer.configuration.owners == ("rose",)
     assert answer.warnings == ("owner: is an alias of owners",)
     assert errors(owner="rose", owners=["lily"]) == ["owner: Forbidden: must not be set together with owners"]
-    assert errors(owner=5) == ["owner: expected a string, got a number"]
+    assert errors(owner=5) == ["owner: expected a string, got an integer"]
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ NETWORKING = "spec.runtimeCluster.networking"
     [
         (None, f"{NETWORKING}.pods: is missing"),
         ({"pods": "10.0.0.0/16"}, f"{NETWORKING}.services: is missing"),
-        ({**WHOLE, "pods": 10}, f"{NETWORKING}.pods: expected a string, got a number"),
+        ({**WHOLE, "pods": 10}, f"{NETWORKING}.pods: expected a string, got an integer"),
         ({**WHOLE, "blockCIDRs": "x"}, f"{NETWORKING}.blockCIDRs: expected a list, got a string"),
     ],
 )

@@ -17,7 +17,7 @@ def test_null_means_the_same_as_absent(decoded: Callable[[str], Decoded]) -> Non
 @pytest.mark.parametrize(
     ("fragment", "text"),
     [
-        pytest.param("logLevel: 1", "logLevel: expected a string, got a number", id="string"),
+        pytest.param("logLevel: 1", "logLevel: expected a string, got an integer", id="string"),
         pytest.param("controllers: []", "controllers: expected an object, got a list", id="object"),
         pytest.param(
             "controllers: {networkPolicy: {concurrentSyncs: '5'}}",
@@ -26,7 +26,7 @@ def test_null_means_the_same_as_absent(decoded: Callable[[str], Decoded]) -> Non
         ),
         pytest.param(
             "controllers: {networkPolicy: {concurrentSyncs: 5.5}}",
-            "controllers.networkPolicy.concurrentSyncs: expected an integer, got 5.5",
+            "controllers.networkPolicy.concurrentSyncs: expected an integer, got a decimal number",
             id="fraction",
         ),
         pytest.param(
@@ -71,7 +71,7 @@ def test_null_means_the_same_as_absent(decoded: Callable[[str], Decoded]) -> Non
         ),
         pytest.param(
             "sourceClientConnection: {cacheResyncPeriod: 30}",
-            'sourceClientConnection.cacheResyncPeriod: expected a duration such as "1h30m0s", got a number',
+            'sourceClientConnection.cacheResyncPeriod: expected a duration such as "1h30m0s", got an integer',
             id="a duration is a string",
         ),
         pytest.param(
@@ -88,8 +88,8 @@ def test_null_means_the_same_as_absent(decoded: Callable[[str], Decoded]) -> Non
         ),
         pytest.param(
             "controllers: {2: two, resourceClass: 3}",
-            "[controllers.resourceClass: expected a string, got a number, "
-            "controllers[2]: expected a string as key, got a number]",
+            "[controllers.resourceClass: expected a string, got an integer, "
+            "controllers[2]: expected a string as key, got an integer]",
             id="several",
         ),
     ],

@@ -89,7 +89,7 @@ def test_without_objects_everything_is_healthy() -> None:  # HL-4
     [
         pytest.param(
             managed_resource({"apiVersion": "v1", "kind": "ConfigMap", "name": 5}),
-            "status.resources[0].name: expected a string, got a number",
+            "status.resources[0].name: expected a string, got an integer",
             id="reference",
         ),
         pytest.param(managed_resource(applied=5), None, id="condition"),

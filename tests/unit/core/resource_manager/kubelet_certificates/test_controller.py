@@ -600,7 +600,7 @@ def test_a_request_of_another_shape_is_told_by_its_field() -> None:
     world = clusters(csr(username=7))
 
     [failure] = turn(world).end.failures
-    assert (failure.problem.path, failure.problem.text) == ("spec.username", "expected a string, got a number")
+    assert (failure.problem.path, failure.problem.text) == ("spec.username", "expected a string, got an integer")
 
 
 def test_the_approver_needs_no_more_than_this() -> None:
@@ -652,7 +652,7 @@ def test_a_service_of_the_api_server_of_another_shape_is_told_and_decides_nothin
 
     (problem,) = course.problems
     assert problem.endswith(
-        'Service "default/kubernetes" cannot be understood: spec.clusterIP: expected a string, got a number'
+        'Service "default/kubernetes" cannot be understood: spec.clusterIP: expected a string, got an integer'
     )
     assert course.end.failures[0].retryable
     assert conditions(world) == []

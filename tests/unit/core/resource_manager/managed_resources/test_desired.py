@@ -274,12 +274,12 @@ def test_as_long_as_something_cannot_be_decoded_nothing_is_left() -> None:
         ),
         pytest.param(
             {**manifest(CONFIG_MAPS, "a"), "metadata": {"name": 1234}},
-            "metadata.name: expected a string, got a number",
+            "metadata.name: expected a string, got an integer",
             id="name",
         ),
         pytest.param(
             {**manifest(CONFIG_MAPS, "a"), "metadata": {"name": "a", "namespace": 5}},
-            "metadata.namespace: expected a string, got a number",
+            "metadata.namespace: expected a string, got an integer",
             id="namespace",
         ),
     ],

@@ -119,7 +119,7 @@ def test_nothing_is_asked_that_could_go_unanswered() -> None:  # SEC-2
 def test_a_name_of_another_shape_is_told_by_its_path() -> None:
     odd = managed_resource("one") | {"spec": {"secretRefs": [{"name": "one"}, {"name": 5}]}}
 
-    with pytest.raises(UnreadableError, match=r"^spec\.secretRefs\[1\]\.name: expected a string, got a number$"):
+    with pytest.raises(UnreadableError, match=r"^spec\.secretRefs\[1\]\.name: expected a string, got an integer$"):
         secret_names(odd)
 
 

@@ -51,7 +51,7 @@ def test_an_annotation_value_lists_label_selectors(text: str, selectors: tuple[L
         ('[{},{"matchLabel":{"team":"a"}}]', "[1].matchLabel is an unknown field; did you mean matchLabels?"),
         ('[{"matchLabels":{"team":"a"},"comment":"hello"}]', "[0].comment is an unknown field"),
         ('["a"]', "[0] must be a label selector, is a string"),
-        ('[{},{"matchLabels":{"a":1}}]', "[1].matchLabels[a] must be a label value, is a number"),
+        ('[{},{"matchLabels":{"a":1}}]', "[1].matchLabels[a] must be a label value, is an integer"),
         (
             '[{"matchExpressions":[{"key":"a","operator":"Near","values":["b"]}]}]',
             '[0].matchExpressions[0].operator must be In, NotIn, Exists or DoesNotExist, is "Near"',

@@ -220,7 +220,7 @@ def test_what_is_no_label_selector_is_refused_with_the_reason() -> None:
         namespace_selectors_annotation([BAR, wrong])
 
     assert str(raised.value) == (
-        "not a label selector: matchLabels[a]: must be a label value, is a number; "
+        "not a label selector: matchLabels[a]: must be a label value, is an integer; "
         "matchExpressions[0].values: must be empty for operator Exists"
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.machinery.controller import Context
-from hedgerow.machinery.manifest_snapshot import snapshot_of
+from hedgerow.machinery.manifests import snapshot_of
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Create, Delete, Event, MergePatch, Plan
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
@@ -152,7 +152,7 @@ def test_annotations_that_cannot_be_understood_stop_every_write() -> None:
         f"Service shop/cart: metadata.annotations[{DOMAIN}/from-x-allowed-ports]: is not valid JSON",
         (
             f"Service shop/cart: metadata.annotations[{DOMAIN}/namespace-selectors]: "
-            "[0] must be a label selector, is a number"
+            "[0] must be a label selector, is an integer"
         ),
     ]
     assert stopped.events == (
@@ -170,7 +170,7 @@ def test_annotations_that_cannot_be_understood_stop_every_write() -> None:
             "u",
             "Warning",
             "InvalidAnnotation",
-            f"metadata.annotations[{DOMAIN}/namespace-selectors]: [0] must be a label selector, is a number",
+            f"metadata.annotations[{DOMAIN}/namespace-selectors]: [0] must be a label selector, is an integer",
         ),
     )
 

@@ -154,12 +154,12 @@ def test_a_driver_without_a_name_is_waited_for_and_told() -> None:
         ),
         pytest.param(
             [{**DS1, "spec": {"template": 1}}],
-            "DaemonSet kube-system/critical1: spec.template: expected an object, got a number",
+            "DaemonSet kube-system/critical1: spec.template: expected an object, got an integer",
             id="daemon set",
         ),
         pytest.param(
             [{**DS1, "spec": {"template": {"spec": {"tolerations": [{}, {"key": 5}]}}}}],
-            "DaemonSet kube-system/critical1: spec.template.spec.tolerations[1].key: expected a string, got a number",
+            "DaemonSet kube-system/critical1: spec.template.spec.tolerations[1].key: expected a string, got an integer",
             id="toleration",
         ),
     ],
@@ -204,7 +204,7 @@ def test_a_node_of_another_shape_is_told_and_looked_at_again() -> None:
     course = turn(cluster(nodes=[node(taint(), {"key": 5})]))  # type: ignore[dict-item]  # the shape is the point
 
     assert [str(failure) for failure in course.end.failures] == [
-        "Node node-1: spec.taints[1].key: expected a string, got a number"
+        "Node node-1: spec.taints[1].key: expected a string, got an integer"
     ]
     assert course.end.requeue_after == 10.0
     assert course.actions == []

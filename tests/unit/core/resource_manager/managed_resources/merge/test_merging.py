@@ -107,7 +107,7 @@ def test_what_is_created_is_the_manifest_with_what_is_ours() -> None:
         ({"metadata": {"annotations": {"a": None}}}, 'metadata.annotations["a"] must be a string'),
         ({"metadata": {"labels": []}}, "metadata.labels: expected an object, got a list"),
         ({"metadata": "x"}, "metadata: expected an object, got a string"),
-        ({"spec": {"template": 1}}, "spec.template: expected an object, got a number"),
+        ({"spec": {"template": 1}}, "spec.template: expected an object, got an integer"),
     ],
 )
 def test_what_cannot_be_read_is_a_failure_that_names_the_field(manifest: Manifest, problem: str) -> None:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from hedgerow.machinery.managed_fields import field, item, managers_of
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Manifest, field, item, managers_of
 
 PATH = (field("spec"), field("containers"), item(name="web"), field("image"))
 FIELDS: Manifest = {"f:spec": {"f:containers": {'k:{"name":"web"}': {".": {}, "f:image": {}}}}}

@@ -11,7 +11,7 @@ from hedgerow.api.kubernetes import NAMESPACES, SERVICES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, Watch, all_keys, own_key
 from hedgerow.machinery.failures import Problem
-from hedgerow.machinery.manifest_snapshot import snapshot_of
+from hedgerow.machinery.manifests import snapshot_of
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of
 from hedgerow.machinery.plan import ACTIONS, ApiError, InOrder, Plan, WriteResult
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
@@ -106,19 +106,19 @@ def test_a_watch_of_some_objects_shows_only_those() -> None:
 @pytest.mark.parametrize(
     ("manifest", "expected"),
     [
-        pytest.param(["a"], ["object objects: must be a mapping, got a list"], id="no object"),
+        pytest.param(["a"], ["object objects: expected an object, got a list"], id="no object"),
         pytest.param({**service(), "kind": None}, ["object shop/cart: an object without kind"], id="no kind"),
         pytest.param(service(""), ["Service objects in namespace shop: a Service without a name"], id="no name"),
         pytest.param(
             service(metadata={"name": "a", "namespace": "b", "labels": {"c": 1}}),
-            ["Service b/a: metadata.labels[c]: must be a string, got 1 (quote it)"],
+            ["Service b/a: metadata.labels[c]: expected a string, got an integer (quote it)"],
             id="label",
         ),
         pytest.param(
             service(metadata={"name": "cart"}), ["Service cart: metadata.namespace: is missing"], id="no namespace"
         ),
         pytest.param(
-            service(spec={"type": 1}), ["Service shop/cart: spec.type: expected a string, got a number"], id="a field"
+            service(spec={"type": 1}), ["Service shop/cart: spec.type: expected a string, got an integer"], id="a field"
         ),
     ],
 )
@@ -131,7 +131,7 @@ def test_everything_that_is_wrong_is_told_in_both_clusters() -> None:
 
     assert [str(each.problem) for each in found] == [
         "a Service without a name",
-        "kind: must be a string, got 1 (quote it)",
+        "kind: expected a string, got an integer (quote it)",
     ]
 
 
