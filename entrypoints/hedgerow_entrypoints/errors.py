@@ -33,7 +33,7 @@ def note(sentence: str) -> None:
     click.echo(sentence, err=True)
 
 
-def abridged(names: Sequence[str]) -> str:
+def abridged(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """Names in a sentence: the first ones, and how many there are more."""
-    shown = ", ".join(names[:MOST_NAMES])
-    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

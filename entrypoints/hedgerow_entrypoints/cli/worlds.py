@@ -44,13 +44,20 @@ class ClusterFromFiles:
         return f"{source}: {failure}" if source else str(failure)
 
 
-def objects_in_files(paths: Sequence[str]) -> Sequence[LoadedObject]:
-    """All objects in files; those that need a namespace and name none are in the default one.
+def objects_in_files(
+    paths: Sequence[str],
+    *,
+    namespaced_kinds: frozenset[str] = NAMESPACED,
+    namespace: str = DEFAULT_NAMESPACE,
+    sent: bool = False,
+) -> Sequence[LoadedObject]:
+    """All objects in files, as `load_manifests` reads them.
 
     Raises:
         CommandError: something in the files is wrong; all of it is listed.
     """
-    loaded = load_manifests(paths, stdin=standard_input(), namespaced_kinds=NAMESPACED)
+    stdin = standard_input()
+    loaded = load_manifests(paths, stdin=stdin, namespaced_kinds=namespaced_kinds, namespace=namespace, sent=sent)
     if isinstance(loaded, result.Failure):
         raise CommandError.of(loaded.failure())
     return loaded.unwrap()

@@ -12,11 +12,10 @@ from hedgerow.admission.decision import Denied, Mutated
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow_adapters.files import LoadedObject
-from hedgerow_entrypoints.cli.review.course import Panel, Reviewed
+from hedgerow_entrypoints.cli.review.course import Reviewed, reviewed_by
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts
-from hedgerow_entrypoints.cli.review.panels import named_panel, whole_panel
+from hedgerow_entrypoints.cli.review.panels import Panel, named_panel, whole_panel
 from hedgerow_entrypoints.cli.review.requests import candidates, is_review, sent_objects
-from hedgerow_entrypoints.cli.review.session import reviewed_by
 
 DIRECTORY = Path(__file__).parent
 

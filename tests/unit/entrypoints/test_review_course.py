@@ -14,8 +14,9 @@ from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.files import Source
 from hedgerow_adapters.registrations import Client, Entry, Registrations
-from hedgerow_entrypoints.cli.review.course import Panel, course, decision
+from hedgerow_entrypoints.cli.review.course import course, decision
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts
+from hedgerow_entrypoints.cli.review.panels import Panel
 from hedgerow_entrypoints.cli.review.requests import AUTOSCALERS, Candidate
 from tests.virtual_clock import virtual_time
 

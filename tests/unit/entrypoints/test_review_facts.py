@@ -16,11 +16,10 @@ from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Transport, TransportError
-from hedgerow_entrypoints.cli.review.course import decision
+from hedgerow_entrypoints.cli.review.course import decision, reviewed_by
 from hedgerow_entrypoints.cli.review.facts import FilesFirst, ReviewFacts
 from hedgerow_entrypoints.cli.review.panels import named_panel, whole_panel
 from hedgerow_entrypoints.cli.review.requests import Candidate
-from hedgerow_entrypoints.cli.review.session import reviewed_by
 from hedgerow_entrypoints.errors import CommandError
 from tests.virtual_clock import virtual_time
 

@@ -54,7 +54,7 @@ def test_every_webhook_can_be_named() -> None:
 def test_every_object_that_a_webhook_is_registered_for_can_be_reviewed(mode: str) -> None:
     registered = {
         (group, version, resource)
-        for entry in whole_panel(None, "api.example.org", mode).entries
+        for entry in whole_panel(None, "api.example.org", mode).registrations.entries
         for rule in entry.rules
         for group, version, resource in product(rule.groups, rule.versions, rule.resources)
     }

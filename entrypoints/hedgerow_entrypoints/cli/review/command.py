@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from typing import Final
 
 import click
@@ -16,30 +17,12 @@ from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.files.sources import STANDARD_INPUT
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_entrypoints.cli.controllers import controller_settings
-from hedgerow_entrypoints.cli.options import filenames, live_cluster
-from hedgerow_entrypoints.cli.review.course import Panel
+from hedgerow_entrypoints.cli.options import config_file, filenames, live_cluster, output_format
+from hedgerow_entrypoints.cli.review import panels, requests
+from hedgerow_entrypoints.cli.review.course import Session, reviewed_by, unregistered
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts
-from hedgerow_entrypoints.cli.review.panels import (
-    MODES,
-    NAMES,
-    SERVICE_HOST,
-    asked_for,
-    left_out,
-    named_panel,
-    not_enabled,
-    whole_panel,
-)
-from hedgerow_entrypoints.cli.review.requests import (
-    Candidate,
-    candidates,
-    deleted_members,
-    given_namespace,
-    is_review,
-    sent_objects,
-    warn_of_unused,
-    with_assumed_namespaces,
-)
-from hedgerow_entrypoints.cli.review.session import Session, reviewed_by, unregistered
+from hedgerow_entrypoints.cli.review.panels import MODES, NAMES, SERVICE_HOST, Panel
+from hedgerow_entrypoints.cli.review.requests import Candidate, is_review
 from hedgerow_entrypoints.cli.review.showing import FORMATS
 from hedgerow_entrypoints.cli.worlds import connected
 from hedgerow_entrypoints.errors import note
@@ -114,7 +97,7 @@ def _only_one(_context: click.Context, _option: click.Parameter, given: Sequence
     help="A Namespace, also for the objects that name none; others may stand among the files.",
 )
 @live_cluster("Look up there what the files do not hold")
-@click.option("--config", "config_file", metavar="FILE", help="Component configuration: what the webhooks go by.")
+@config_file("Component configuration: what the webhooks go by.")
 @click.option("--host", metavar="NAME", help="The API server's name, for kubernetes-service-host.")
 @click.option(
     "--mode",
@@ -128,14 +111,7 @@ def _only_one(_context: click.Context, _option: click.Parameter, given: Sequence
     show_default=True,
     help="The mildest decision that counts: with denied, changes end with exit code 0.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(list(FORMATS)),
-    default="diff",
-    show_default=True,
-    help="How to show the decisions.",
-)
+@output_format(FORMATS, "How to show the decisions.")
 def command(
     webhooks: tuple[str, ...],
     paths: tuple[str, ...],
@@ -153,31 +129,33 @@ def command(
     output: str,
 ) -> None:
     """Review what the arguments say, as `HELP` explains."""
-    _check_usage(webhooks, (*paths, *old_paths, namespace_object or ""), everything=everything, host=host)
+    _check_usage(webhooks, (*paths, *old_paths, namespace_object), everything=everything, host=host)
     if old_paths and operation not in {None, UPDATE}:
         raise click.UsageError(f"--old is for updates, and --operation says {operation}")
     configured = controller_settings(config_file).admission if config_file is not None else None
-    panel = whole_panel(configured, host, mode) if everything else named_panel(webhooks, configured, host, mode)
-    namespaces = given_namespace(namespace_object)
+    chosen = panels.whole_panel if everything else partial(panels.named_panel, webhooks)
+    panel = chosen(configured, host, mode)
+    namespaces = requests.given_namespace(namespace_object)
     home = key_of(namespaces[0].manifest).name if namespaces else DEFAULT_NAMESPACE
-    objects = sent_objects(paths, home)
-    requested = _requested(objects, operation, sent_objects(old_paths, home) if old_paths else ())
-    for name in not_enabled(webhooks, configured) if configured else ():
+    objects = requests.sent_objects(paths, home)
+    requested = _requested(objects, operation, requests.sent_objects(old_paths, home) if old_paths else ())
+    for name in panels.not_enabled(webhooks, configured) if configured else ():
         note(f"note: {config_file}: {name} is not enabled; it is asked all the same")
-    for name in left_out(panel) if configured and everything and not mode else ():
+    for name in panel.left_out() if configured and everything and not mode else ():
         note(f"note: {config_file}: {name} is enabled, but not registered in mode {Mode.RUNTIME}; see --mode")
     concerned = [each for each in requested if panel.concerns(each.request)]
-    if everything and panel.entries:
+    if everything and panel.registrations.entries:
         for remark in unregistered(requested, panel, configured, Mode(mode or Mode.RUNTIME)):
             note(f"note: {remark}")
     if not concerned:
         click.echo(FORMATS[output](()), nl=False)
-        note(_nothing_to_review(panel, requested, everything=everything))
+        note("; ".join(("nothing to review", *_reasons(panel, requested, everything=everything))))
         return
-    warn_of_unused(namespaces, {each.request.namespace for each in concerned})
+    requests.warn_of_unused(namespaces, {each.request.namespace for each in concerned})
     if everything and configured is None and not host and any(each.request.kind.kind == "Pod" for each in concerned):
         note(f"note: without --host, {SERVICE_HOST} is left out")
-    held = [*deleted_members(concerned), *(each for each in objects if not is_review(each.manifest)), *namespaces]
+    held = [*requests.deleted_members(concerned), *(each for each in objects if not is_review(each.manifest))]
+    held += namespaces
     is_offline = kubeconfig is None and context is None
     cluster = nullcontext() if is_offline else connected(kubeconfig, context)
     session = asyncio.run(_session(panel, concerned, held, cluster, everything=everything))
@@ -185,11 +163,11 @@ def command(
     for remark in session.remarks:
         note(f"note: {remark}")
     note(session.summary)
-    verdict = next((each for each in (DENIED, CHANGED) if session.verdicts[each]), "")
-    sys.exit(0 if verdict == CHANGED and fail_on == DENIED else EXIT_CODES.get(verdict, 0))
+    counting = (DENIED, CHANGED) if fail_on == CHANGED else (DENIED,)
+    sys.exit(next((EXIT_CODES[each] for each in counting if session.verdicts[each]), 0))
 
 
-def _check_usage(webhooks: Sequence[str], paths: Sequence[str], *, everything: bool, host: str | None) -> None:
+def _check_usage(webhooks: Sequence[str], paths: Sequence[str | None], *, everything: bool, host: str | None) -> None:
     if everything and webhooks:
         raise click.UsageError(f"--all asks every webhook: leave out {', '.join(webhooks)}, or --all")
     if not everything and not webhooks:
@@ -205,36 +183,36 @@ def _requested(objects: Sequence[LoadedObject], operation: str | None, old: Sequ
     recorded = sum(is_review(each.manifest) for each in objects)
     if recorded and old:
         note("warning: --old does not count for AdmissionReviews, which hold the older objects themselves")
-    requested = candidates(objects, operation, old)
-    if not (recorded and operation):
-        return requested
-    if recorded == len(requested):
+    requested = requests.candidates(objects, operation, old)
+    if recorded and operation and recorded == len(requested):
         raise click.UsageError(
             "--operation is for objects, and there are only AdmissionReviews, which say themselves what they ask"
         )
-    note("note: --operation does not count for AdmissionReviews, which say themselves what they ask")
+    if recorded and operation:
+        note("note: --operation does not count for AdmissionReviews, which say themselves what they ask")
     return requested
 
 
-def _nothing_to_review(panel: Panel, requested: Sequence[Candidate], *, everything: bool) -> str:
-    if not panel.entries:
+def _reasons(panel: Panel, requested: Sequence[Candidate], *, everything: bool) -> list[str]:
+    """Why there is nothing to review."""
+    if not panel.registrations.entries:
         of_mode = " that is registered in this mode" if panel.webhooks else ""
-        return f"nothing to review; the configuration enables no webhook{of_mode}"
+        return [f"the configuration enables no webhook{of_mode}"]
     if not everything:
-        return "; ".join(("nothing to review", *asked_for(panel)))
-    return "nothing to review" if requested else "nothing to review; the files hold nothing that webhooks are for"
+        return [*panel.purposes()]
+    return [] if requested else ["the files hold nothing that webhooks are for"]
 
 
 async def _session(
     panel: Panel,
-    requests: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     held: Sequence[LoadedObject],
     cluster: AbstractAsyncContextManager[Transport | None],
     *,
     everything: bool,
 ) -> Session:
-    inhabited = sorted({each.request.namespace for each in requests} - {""})
+    inhabited = sorted({each.request.namespace for each in candidates} - {""})
     async with cluster as transport:
         if transport is None:
-            held = with_assumed_namespaces(held, requests)
-        return await reviewed_by(panel, requests, ReviewFacts(held, transport, inhabited), everything=everything)
+            held = requests.with_assumed_namespaces(held, candidates)
+        return await reviewed_by(panel, candidates, ReviewFacts(held, transport, inhabited), everything=everything)

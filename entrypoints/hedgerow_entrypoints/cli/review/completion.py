@@ -1,7 +1,7 @@
 """What an API server fills in before it asks webhooks about an object, as far as they read that.
 
-Whoever may change the object sees it as it was read, with defaults. Whoever only denies sees afterwards what the server
-alone decides, too: the name of an object that comes without one, and what an update does not change.
+A webhook that may change the object sees it as it was read, with defaults. One that only denies also sees what the
+server alone decides: the name of an object that comes without one, and what an update does not change.
 
 Source: Kubernetes API conventions, "Metadata"; Kubernetes API, SecretSpec, DeploymentSpec, StatefulSetSpec and
 HorizontalPodAutoscalerSpec.
@@ -10,7 +10,7 @@ HorizontalPodAutoscalerSpec.
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from hedgerow.admission.request import CREATE, UPDATE, AdmissionRequest
 from hedgerow.api import kubernetes
@@ -32,35 +32,26 @@ _DECIDED_BY_SERVER: Final = ("creationTimestamp", "generation", "deletionTimesta
 """Whatever clients say."""
 
 
-class Default(NamedTuple):
-    """A field of the spec that a server fills in."""
-
-    name: str
-    value: int
-
-    def left_out_of(self, manifest: Manifest) -> Manifest:
-        """The object as it was written, as long as the field holds what was filled in."""
-        spec = manifest.get("spec")
-        if not isinstance(spec, Mapping) or spec.get(self.name) != self.value:
-            return manifest
-        return {**manifest, "spec": {name: value for name, value in spec.items() if name != self.name}}
-
-
 def as_defaulted(manifest: Manifest) -> Manifest:
     """The object as it was read: with one replica where none are given, and the plain values of a Secret encoded."""
     if manifest["kind"] == kubernetes.SECRETS.kind:
         return _encoded(manifest)
-    default = default_of(manifest)
-    return {**manifest, "spec": {**manifest["spec"], default.name: default.value}} if default else manifest
+    field = filled_in(manifest)
+    return {**manifest, "spec": {**manifest["spec"], field: 1}} if field else manifest
 
 
-def default_of(manifest: Manifest) -> Default | None:
-    """What a server fills in where an object does not say it; none if it says everything."""
-    name = _ONE_BY_DEFAULT.get(manifest["kind"])
+def filled_in(manifest: Manifest) -> str:
+    """The field of the spec that a server sets to 1, as the object leaves it out; empty: none."""
+    field, spec = _ONE_BY_DEFAULT.get(manifest["kind"], ""), manifest.get("spec")
+    return field if field and isinstance(spec, Mapping) and spec.get(field) is None else ""
+
+
+def without_default(manifest: Manifest, field: str) -> Manifest:
+    """The object as it was written, as long as the field holds what was filled in."""
     spec = manifest.get("spec")
-    if name is None or not isinstance(spec, Mapping) or spec.get(name) is not None:
-        return None
-    return Default(name, 1)
+    if not isinstance(spec, Mapping) or spec.get(field) != 1:
+        return manifest
+    return {**manifest, "spec": {name: value for name, value in spec.items() if name != field}}
 
 
 def _encoded(secret: Manifest) -> Manifest:
@@ -79,32 +70,24 @@ def as_to_be_stored(request: AdmissionRequest) -> AdmissionRequest:
     """The request once no one changes its object any more; of what is no readable object, as it is."""
     if request.subresource:
         return request
-    if request.operation == UPDATE:
-        return _with_what_stays(request)
-    metadata = _metadata(request.object)
-    prefix = metadata.get("generateName")
-    if request.operation != CREATE or metadata.get("name") or not prefix or not isinstance(prefix, str):
+    new, old = _metadata(request.object), _metadata(request.old_object)
+    if request.operation == UPDATE and new and old:
+        # Perhaps only one of the two objects has been stored by a server.
+        decided = {**_stated(new, _DECIDED_BY_SERVER), **_stated(old, _DECIDED_BY_SERVER)}
+        of_new, of_old = _stated(new, _IDENTITY), _stated(old, _IDENTITY)
+        return replace(
+            request,
+            object=_with_metadata(request.object, {"resourceVersion": ANY_VERSION, **of_old, **of_new, **decided}),
+            old_object=_with_metadata(request.old_object, {**of_new, **of_old, **decided}),
+        )
+    prefix = new.get("generateName")
+    if request.operation != CREATE or new.get("name") or not prefix or not isinstance(prefix, str):
         return request
     name = f"{prefix[:LONGEST_PREFIX]}{MADE_UP}"
     return replace(request, name=name, object=_with_metadata(request.object, {"name": name}))
 
 
-def _with_what_stays(request: AdmissionRequest) -> AdmissionRequest:
-    """The update with what it cannot change, also where only one of the two objects has been stored by a server."""
-    new, old = _metadata(request.object), _metadata(request.old_object)
-    if not new or not old:
-        return request
-    decided = {**_stated(new, _DECIDED_BY_SERVER), **_stated(old, _DECIDED_BY_SERVER)}
-    of_new, of_old = _stated(new, _IDENTITY), _stated(old, _IDENTITY)
-    return replace(
-        request,
-        object=_with_metadata(request.object, {"resourceVersion": ANY_VERSION, **of_old, **of_new, **decided}),
-        old_object=_with_metadata(request.old_object, {**of_new, **of_old, **decided}),
-    )
-
-
 def _metadata(value: Any) -> Mapping[str, Any]:
-    """The metadata of an object; nothing where there is none that can be read."""
     metadata = value.get("metadata") if isinstance(value, Mapping) else None
     return metadata if isinstance(metadata, Mapping) else {}
 

@@ -1,19 +1,32 @@
-"""A request's way through webhooks, one after the other as an API server calls them, and what each makes of it."""
+"""Requests on their way through webhooks, as an API server calls them, and which webhooks it would not call."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
+from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.decision import Decision, Denied, Mutated, Mutation
+from hedgerow.admission.registration import Mode
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Webhook, read_in
-from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.machinery.selectors import selector_query
 from hedgerow.machinery.steps import Step
-from hedgerow_adapters.registrations import Entry, Registrations
+from hedgerow_adapters.files.sources import printable
+from hedgerow_adapters.registrations import Entry
 from hedgerow_adapters.registrations.dispatch import Attributes, Call, Progress, call_of, validating_calls
+from hedgerow_entrypoints.cli.rendering import summary
 from hedgerow_entrypoints.cli.review.completion import as_to_be_stored
 from hedgerow_entrypoints.cli.review.facts import NotInFilesError, ReviewFacts
-from hedgerow_entrypoints.cli.review.requests import AUTOSCALERS, Candidate
+from hedgerow_entrypoints.cli.review.panels import Panel, attributes_of, whole_panel, without_selectors
+from hedgerow_entrypoints.cli.review.requests import Candidate
+from hedgerow_entrypoints.errors import CommandError, abridged
+
+MOST_OBJECTS: Final = 3
+"""Named in a remark."""
+VERDICTS: Final = ("unchanged", "changed", "denied")
+"""From the one that counts least to the one that wins."""
+_NOT_ASKED: Final = "ask no webhook"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +41,7 @@ class Reviewed:
 
     @property
     def verdict(self) -> str:
-        """The decision in a word."""
+        """The decision in a word, one of `VERDICTS`."""
         if isinstance(self.decision, Denied):
             return "denied"
         return "changed" if isinstance(self.decision, Mutated) else "unchanged"
@@ -45,28 +58,59 @@ class Reviewed:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """The webhooks that are asked, and how an API server would know them."""
+class Session:
+    """The decisions about all requests."""
 
-    webhooks: Mapping[str, Webhook]
-    """By their paths."""
-    registrations: Registrations
-
-    def concerns(self, request: AdmissionRequest) -> bool:
-        """Whether any of the webhooks is registered for such a request, whatever the labels."""
-        attributes = attributes_of(request, {})
-        return any(is_asked(without_selectors(entry), attributes) for entry in self.entries)
+    reviews: Sequence[Reviewed]
+    remarks: Sequence[str]
+    """Why a cluster might do something else, a sentence each."""
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
-        """All registered webhooks, those that change objects first."""
-        return self.registrations.entries
+    def verdicts(self) -> Mapping[str, int]:
+        """How many requests had which verdict; a denial by any webhook counts, then a change by any."""
+        verdicts: dict[int, str] = {}
+        for each in self.reviews:
+            earlier = verdicts.get(id(each.candidate), VERDICTS[0])
+            verdicts[id(each.candidate)] = max(earlier, each.verdict, key=VERDICTS.index)
+        return Counter(verdicts.values())
 
-    def regardless_of_labels(self) -> "Panel":
-        """The same webhooks, asked about all that their rules name."""
-        mutating, validating = self.registrations.mutating_entries, self.registrations.validating_entries
-        regardless = Registrations(tuple(map(without_selectors, mutating)), tuple(map(without_selectors, validating)))
-        return replace(self, registrations=regardless)
+    @property
+    def summary(self) -> str:
+        """The verdicts in a line."""
+        order = ("changed", "unchanged", "denied")
+        return summary([(self.verdicts[each], each) for each in order], ()) if self.reviews else "nothing reviewed"
+
+
+async def reviewed_by(
+    panel: Panel, candidates: Iterable[Candidate], facts: ReviewFacts, *, everything: bool
+) -> Session:
+    """The decisions of a panel.
+
+    With `everything`, labels decide which webhooks are asked, as in a cluster. Otherwise all are that are for such
+    requests, and those that labels would keep out are remarked on.
+
+    Raises:
+        CommandError: what a webhook looks up cannot be had.
+    """
+    asked = panel if everything else panel.regardless_of_labels()
+    reviews: list[Reviewed] = []
+    remarkable: list[tuple[Candidate, str, str]] = []
+    for candidate in candidates:
+        reviews_of_it = [each async for each in course(candidate, asked, facts)]
+        reviews += reviews_of_it
+        if everything and reviews_of_it:
+            continue
+        try:
+            attributes = await _seen_attributes(candidate.request, panel, facts)
+        except CommandError:
+            continue  # no decision here depends on the labels that the cluster does not tell
+        kept_out = [*_kept_out(panel, attributes)]
+        if everything:
+            reasons = dict.fromkeys(reason for _, reason in kept_out)
+            remarkable.append((candidate, _NOT_ASKED, "; ".join(reasons)))
+        else:
+            remarkable += ((candidate, f"not ask {webhook}", reason) for webhook, reason in kept_out)
+    return Session(reviews, _remarks(remarkable))
 
 
 async def course(candidate: Candidate, panel: Panel, facts: ReviewFacts) -> AsyncIterator[Reviewed]:
@@ -75,7 +119,7 @@ async def course(candidate: Candidate, panel: Panel, facts: ReviewFacts) -> Asyn
     Raises:
         CommandError: what a webhook looks up cannot be had.
     """
-    attributes = await seen_attributes(candidate.request, panel, facts)
+    attributes = await _seen_attributes(candidate.request, panel, facts)
     progress = Progress(panel.registrations.mutating_entries)
     while step := progress.next_call(attributes):
         call, progress = step
@@ -103,6 +147,11 @@ async def _reviewed(
     return Reviewed(candidate, request, webhook.name, await decision(webhook, request, facts))
 
 
+def _as_version(value: Any, api_version: str) -> Any:
+    """An object in another version, which differs in nothing else; what is no object stays as it is."""
+    return {**value, "apiVersion": api_version} if isinstance(value, dict) else value
+
+
 async def decision(webhook: Webhook, request: AdmissionRequest, facts: ReviewFacts) -> Decision:
     """What a webhook decides once all that it looks up is read; it begins again after each resource.
 
@@ -121,36 +170,60 @@ async def decision(webhook: Webhook, request: AdmissionRequest, facts: ReviewFac
             await facts.read(webhook, unread.resource)
 
 
-async def seen_attributes(request: AdmissionRequest, panel: Panel, facts: ReviewFacts) -> Attributes:
+async def _seen_attributes(request: AdmissionRequest, panel: Panel, facts: ReviewFacts) -> Attributes:
     """All that selects the webhooks of a request; the Namespace's labels only where one of them asks for some.
 
     Raises:
         CommandError: the labels cannot be had.
     """
     attributes = attributes_of(request, {})
-    selecting = (entry for entry in panel.entries if not entry.namespace_selector.is_empty)
-    if not request.namespace or not any(is_asked(without_selectors(entry), attributes) for entry in selecting):
+    selecting = (entry for entry in panel.registrations.entries if not entry.namespace_selector.is_empty)
+    if not request.namespace or not any(call_of(without_selectors(entry), attributes) for entry in selecting):
         return attributes
     return replace(attributes, namespace_labels=await facts.namespace_labels(request.namespace))
 
 
-def attributes_of(request: AdmissionRequest, namespace_labels: Mapping[str, str]) -> Attributes:
-    """All that selects the webhooks of a request; versions of autoscalers differ in nothing that a webhook reads."""
-    autoscalers = {(each.group, each.kind) for each in AUTOSCALERS}
-    equivalents = AUTOSCALERS if (request.kind.group, request.kind.kind) in autoscalers else ()
-    return Attributes(request, namespace_labels, equivalents)
+def _kept_out(panel: Panel, attributes: Attributes) -> Iterator[tuple[str, str]]:
+    """The webhooks that are for such requests, but that labels keep an API server from asking, and why."""
+    for entry in panel.registrations.entries:
+        if call_of(without_selectors(entry), attributes) and not call_of(entry, attributes):
+            yield panel.name_of(entry), " and ".join(_unmatched(entry, attributes))
 
 
-def _as_version(value: Any, api_version: str) -> Any:
-    """An object in another version, which differs in nothing else; what is no object stays as it is."""
-    return {**value, "apiVersion": api_version} if isinstance(value, dict) else value
+def _unmatched(entry: Entry, attributes: Attributes) -> Iterator[str]:
+    selector = entry.namespace_selector
+    if not call_of(replace(without_selectors(entry), namespace_selector=selector), attributes):
+        yield f'the labels of its Namespace do not match "{selector_query(selector)}"'
+    selector = entry.object_selector
+    if not call_of(replace(without_selectors(entry), object_selector=selector), attributes):
+        yield f'its labels do not match "{selector_query(selector)}"'
 
 
-def without_selectors(entry: Entry) -> Entry:
-    """The webhook, registered for the same requests whatever the labels."""
-    return replace(entry, namespace_selector=LabelSelector(), object_selector=LabelSelector())
+def unregistered(
+    candidates: Iterable[Candidate], panel: Panel, configured: AdmissionConfig | None, mode: Mode
+) -> list[str]:
+    """What to say about requests that no webhook of a panel is registered for, whatever their labels."""
+    without = [each for each in candidates if not panel.concerns(each.request)]
+    return _remarks((each, _NOT_ASKED, _not_registered(each.request, configured, mode)) for each in without)
 
 
-def is_asked(entry: Entry, attributes: Attributes) -> bool:
-    """Whether an API server would ask a webhook."""
-    return call_of(entry, attributes) is not None
+def _not_registered(request: AdmissionRequest, configured: AdmissionConfig | None, mode: Mode) -> str:
+    def is_for_it(mode: Mode) -> bool:
+        # Any name of an API server enables the webhook that wants one.
+        return whole_panel(None, "api", mode).concerns(request)
+
+    what = printable(f"{request.operation} of {request.resource.resource}")
+    if configured is not None and is_for_it(mode):
+        return f"the configuration enables none for {what}"
+    return f"none is registered for {what}" + (f" in mode {mode}" if any(map(is_for_it, Mode)) else "")
+
+
+def _remarks(found: Iterable[tuple[Candidate, str, str]]) -> list[str]:
+    """A sentence for all objects of which the same is true: what a server would do, and why."""
+    objects: dict[tuple[str, str], list[str]] = {}
+    for candidate, consequence, reason in found:
+        objects.setdefault((consequence, reason), []).append(str(candidate))
+    return [
+        f"an API server would {consequence} about {abridged(names, MOST_OBJECTS)}: {reason}"
+        for (consequence, reason), names in objects.items()
+    ]

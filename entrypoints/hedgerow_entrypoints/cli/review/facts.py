@@ -4,7 +4,7 @@ Where both have an object, that of the files counts. A cluster is only read, and
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from typing_extensions import override
 
@@ -13,21 +13,20 @@ from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.clusters import Cluster, visible_scopes
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
-from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.questions import NOT_FOUND, Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.selectors import Labels
 from hedgerow.machinery.snapshot import Index, Value
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, UnfiledError
 from hedgerow_adapters.files import LoadedObject, as_stored
+from hedgerow_adapters.files.scopes import group_of
 from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_entrypoints.errors import CommandError, note
 
-_NOT_FOUND: Final = 404
-
 
 class NotInFilesError(Exception):
-    """A webhook looks for something that no file holds while the cluster has not been asked; whoever runs it asks."""
+    """A webhook looks for something that no file holds while the cluster has not been asked."""
 
     def __init__(self, resource: Resource) -> None:
         super().__init__(f"{resource} has not been read")
@@ -74,7 +73,7 @@ class ReviewFacts:
         """Facts from files, and from a live cluster if there is one, of which only these namespaces are read."""
         self._files: dict[tuple[str, str], dict[ObjectKey, LoadedObject]] = {}
         for each in objects:
-            kind = each.manifest["apiVersion"].rpartition("/")[0], each.manifest["kind"]
+            kind = group_of(each.manifest), each.manifest["kind"]
             self._files.setdefault(kind, {})[key_of(each.manifest)] = each
         self._transport = transport
         self._namespaces = namespaces
@@ -101,7 +100,7 @@ class ReviewFacts:
             CommandError: the cluster does not show it.
         """
         (may_be_absent,) = {read.may_be_absent for read in webhook.reads if read.resource == resource}
-        await self._of_cluster(resource, may_be_absent=may_be_absent)
+        await self._read(resource, may_be_absent=may_be_absent)
         self._snapshots.clear()
 
     async def namespace_labels(self, name: str) -> Labels:
@@ -112,7 +111,7 @@ class ReviewFacts:
         """
         key = ObjectKey("", name)
         if key not in self._held(NAMESPACES):
-            await self._of_cluster(NAMESPACES, may_be_absent=False)
+            await self._read(NAMESPACES, may_be_absent=False)
         return labels_of(self._known(NAMESPACES).get(key) or {})
 
     async def answer(self, question: Question) -> Answer:
@@ -135,14 +134,17 @@ class ReviewFacts:
                 raise CommandError(f"{held.source}: {sentence}" if held else sentence) from problem
         return store
 
+    def _held(self, resource: Resource) -> Mapping[ObjectKey, LoadedObject]:
+        """The objects of a resource in files, whatever version of it these write."""
+        return self._files.get((resource.group, resource.kind), {})
+
     def _known(self, resource: Resource) -> Mapping[ObjectKey, Manifest]:
-        """The objects of a resource that have been read, whatever version of it the files write."""
         held = as_stored(each.manifest for each in self._held(resource).values())
         live = self._live.get(resource, ())
         return {key_of(manifest): manifest for manifest in (*(() if isinstance(live, CommandError) else live), *held)}
 
-    async def _of_cluster(self, resource: Resource, *, may_be_absent: bool) -> None:
-        """What the cluster shows of a resource; it is asked once, also where it refuses."""
+    async def _read(self, resource: Resource, *, may_be_absent: bool) -> None:
+        """Ask the cluster for a resource, once, also where it refuses."""
         if resource not in self._live:
             try:
                 self._live[resource] = await self._listed(resource, may_be_absent=may_be_absent)
@@ -158,27 +160,23 @@ class ReviewFacts:
 
         found: list[Manifest] = []
         named = {key.name for key in self._held(NAMESPACES)} if resource == NAMESPACES else set()
-        for scope in visible_scopes(resource, self._namespaces):
-            if scope.name in named:
-                continue
-            try:
-                found += await live_reads.objects_of(self._transport, resource, scope)
-            except live_reads.UnknownResourceError as error:
-                if not may_be_absent:
-                    raise CommandError(str(error)) from error
-            except live_reads.ListingError as error:
+        try:
+            for scope in visible_scopes(resource, self._namespaces):
+                if scope.name not in named:
+                    found += await live_reads.objects_of(self._transport, resource, scope)
+        except live_reads.ListingError as error:
+            if not (may_be_absent and isinstance(error, live_reads.UnknownResourceError)):
                 raise CommandError(str(error)) from error
         return found
 
     async def _one(self, question: ObjectQuestion) -> Answer:
         resource, key = question.resource, question.key
-        held = self._held(resource).get(key)
-        if held is not None:
+        if held := self._held(resource).get(key):
             return Found((held.manifest,))
         if self._transport is not None:
             return await self._live_answer(self._transport, question)
         note(f"note: {resource.kind} {printable(str(key))}: no file holds it, so that it counts as missing")
-        return NotAnswered(_NOT_FOUND, "NotFound", f'{resource} "{key.name}" not found')
+        return NotAnswered(404, NOT_FOUND, f'{resource} "{key.name}" not found')
 
     async def _several(self, question: ListQuestion) -> Answer:
         held = self._held(question.resource)
@@ -196,6 +194,3 @@ class ReviewFacts:
         from hedgerow_adapters.kubernetes.questions import Questions  # noqa: PLC0415 -- as above
 
         return await Questions(dict.fromkeys(Cluster, transport), hurried=False).ask(question)
-
-    def _held(self, resource: Resource) -> Mapping[ObjectKey, LoadedObject]:
-        return self._files.get((resource.group, resource.kind), {})

@@ -1,7 +1,7 @@
 """Which webhooks are asked, what they go by, and how an API server would know them."""
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import fields, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import click
@@ -15,8 +15,12 @@ from hedgerow.admission.config import (
     SystemComponentsConfig,
 )
 from hedgerow.admission.registration import Mode, build_webhook_configurations
+from hedgerow.admission.request import AdmissionRequest
+from hedgerow.admission.webhook import Webhook
+from hedgerow.machinery.selectors import LabelSelector
 from hedgerow_adapters.registrations import Entry, Registrations, parse_registrations
-from hedgerow_entrypoints.cli.review.course import Panel
+from hedgerow_adapters.registrations.dispatch import Attributes, call_of
+from hedgerow_entrypoints.cli.review.requests import AUTOSCALERS
 
 NAMES: Final = tuple(each.name.replace("_", "-") for each in fields(AdmissionConfig))
 """Every webhook; each is enabled by the field of its name."""
@@ -37,6 +41,56 @@ _EVERYTHING: Final = AdmissionConfig(
 """What webhooks go by that no configuration enables; where the API server is, nobody can know."""
 
 
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The webhooks that are asked, and how an API server would know them."""
+
+    webhooks: Mapping[str, Webhook]
+    """By their paths."""
+    registrations: Registrations
+
+    def name_of(self, entry: Entry) -> str:
+        """The webhook that is registered."""
+        return self.webhooks[entry.client.path].name
+
+    def concerns(self, request: AdmissionRequest) -> bool:
+        """True if any of the webhooks is registered for such a request, whatever the labels."""
+        attributes = attributes_of(request, {})
+        return any(call_of(without_selectors(entry), attributes) for entry in self.registrations.entries)
+
+    def regardless_of_labels(self) -> "Panel":
+        """The same webhooks, asked about all that their rules name."""
+        mutating, validating = self.registrations.mutating_entries, self.registrations.validating_entries
+        regardless = Registrations(tuple(map(without_selectors, mutating)), tuple(map(without_selectors, validating)))
+        return replace(self, registrations=regardless)
+
+    def purposes(self) -> Iterator[str]:
+        """What each webhook is for, such as `seccomp-profile is for CREATE of pods`."""
+        purposes: dict[tuple[str, str], dict[str, None]] = {}
+        for entry in self.registrations.entries:
+            for rule in entry.rules:
+                purpose = self.name_of(entry), " and ".join(rule.operations)
+                purposes.setdefault(purpose, {}).update(dict.fromkeys(rule.resources))
+        for (name, operations), resources in purposes.items():
+            yield f"{name} is for {operations} of {', '.join(resources)}"
+
+    def left_out(self) -> Iterable[str]:
+        """The names of webhooks that are enabled, but not registered in the mode of the panel."""
+        registered = {entry.client.path for entry in self.registrations.entries}
+        return dict.fromkeys(webhook.name for path, webhook in self.webhooks.items() if path not in registered)
+
+
+def attributes_of(request: AdmissionRequest, namespace_labels: Mapping[str, str]) -> Attributes:
+    """All that selects the webhooks of a request; versions of autoscalers differ in nothing that a webhook reads."""
+    is_autoscaler = (request.kind.group, request.kind.kind) in {(each.group, each.kind) for each in AUTOSCALERS}
+    return Attributes(request, namespace_labels, AUTOSCALERS if is_autoscaler else ())
+
+
+def without_selectors(entry: Entry) -> Entry:
+    """The webhook, registered for the same requests whatever the labels."""
+    return replace(entry, namespace_selector=LabelSelector(), object_selector=LabelSelector())
+
+
 def named_panel(
     names: Collection[str], configured: AdmissionConfig | None, host: str | None, mode: str | None
 ) -> Panel:
@@ -48,14 +102,15 @@ def named_panel(
         click.UsageError: one of them cannot do without something that is not given, or is not registered in that mode.
     """
     said = _with_host(configured or AdmissionConfig(), host)
-    chosen = {_field(name): _value(said, name) or _value(_EVERYTHING, name) for name in names}
-    if SERVICE_HOST in names and not chosen[_field(SERVICE_HOST)]:
+    chosen = {name.replace("-", "_"): _setting(said, name) or _setting(_EVERYTHING, name) for name in names}
+    config = replace(AdmissionConfig(), **chosen)
+    if SERVICE_HOST in names and not config.kubernetes_service_host:
         raise click.UsageError(
             f"{SERVICE_HOST} needs the name of the API server: give it by --host, or as "
             "webhooks.kubernetesServiceHost.host in a --config that enables it"
         )
-    panel = _panel(replace(AdmissionConfig(), **chosen), *((mode,) if mode else MODES))
-    registered = {panel.webhooks[entry.client.path].name for entry in panel.entries}
+    panel = _panel(config, *((mode,) if mode else MODES))
+    registered = {panel.name_of(entry) for entry in panel.registrations.entries}
     for name in names:
         if name not in registered:
             raise click.UsageError(f"{name} is not registered in mode {mode}")
@@ -64,28 +119,12 @@ def named_panel(
 
 def whole_panel(configured: AdmissionConfig | None, host: str | None, mode: str | None) -> Panel:
     """All webhooks that a configuration enables, or simply all without one; no pod is told of an unknown host."""
-    return _panel(_with_host(_EVERYTHING if configured is None else configured, host), mode or Mode.RUNTIME)
+    return _panel(_with_host(configured or _EVERYTHING, host), mode or Mode.RUNTIME)
 
 
-def asked_for(panel: Panel) -> Sequence[str]:
-    """What each webhook is for, such as `seccomp-profile is for CREATE of pods`."""
-    purposes: dict[tuple[str, str], dict[str, None]] = {}
-    for entry in panel.entries:
-        for rule in entry.rules:
-            purpose = panel.webhooks[entry.client.path].name, " and ".join(rule.operations)
-            purposes.setdefault(purpose, {}).update(dict.fromkeys(rule.resources))
-    return [f"{name} is for {operations} of {', '.join(which)}" for (name, operations), which in purposes.items()]
-
-
-def left_out(panel: Panel) -> Sequence[str]:
-    """The names of webhooks that are enabled, but not registered in the mode of the panel."""
-    registered = {entry.client.path for entry in panel.entries}
-    return list(dict.fromkeys(webhook.name for path, webhook in panel.webhooks.items() if path not in registered))
-
-
-def not_enabled(names: Iterable[str], configured: AdmissionConfig) -> Sequence[str]:
+def not_enabled(names: Iterable[str], configured: AdmissionConfig) -> list[str]:
     """Those of some webhooks that a configuration does not enable."""
-    return [name for name in dict.fromkeys(names) if _value(configured, name) in (None, False)]
+    return [name for name in dict.fromkeys(names) if _setting(configured, name) in (None, False)]
 
 
 def _panel(config: AdmissionConfig, *modes: str) -> Panel:
@@ -93,7 +132,7 @@ def _panel(config: AdmissionConfig, *modes: str) -> Panel:
     objects = [build_webhook_configurations(Mode(mode), "", "garden", b"", config) for mode in modes]
     registered = [parse_registrations(each).unwrap() for each in objects]
     by_path = {webhook.path: webhook for webhook in webhooks(config)}
-    paths = list(by_path)
+    paths = [*by_path]
 
     def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
         first: dict[str, Entry] = {}
@@ -101,22 +140,14 @@ def _panel(config: AdmissionConfig, *modes: str) -> Panel:
             first.setdefault(entry.name, entry)
         return tuple(sorted(first.values(), key=lambda entry: paths.index(entry.client.path)))
 
-    return Panel(
-        by_path,
-        Registrations(
-            in_order(entry for each in registered for entry in each.mutating_entries),
-            in_order(entry for each in registered for entry in each.validating_entries),
-        ),
-    )
+    mutating = in_order(entry for each in registered for entry in each.mutating_entries)
+    validating = in_order(entry for each in registered for entry in each.validating_entries)
+    return Panel(by_path, Registrations(mutating, validating))
 
 
 def _with_host(config: AdmissionConfig, host: str | None) -> AdmissionConfig:
     return replace(config, kubernetes_service_host=host) if host else config
 
 
-def _field(name: str) -> str:
-    return name.replace("-", "_")
-
-
-def _value(config: AdmissionConfig, name: str) -> Any:
-    return getattr(config, _field(name))
+def _setting(config: AdmissionConfig, webhook: str) -> Any:
+    return getattr(config, webhook.replace("-", "_"))

@@ -3,6 +3,7 @@
 An object stands for the operation that the user names; an AdmissionReview says itself what it asks.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,18 +17,12 @@ from hedgerow.api import gardener, kubernetes
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.manifests import an_object, object_problems
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow_adapters.files import (
-    NAMESPACED_KINDS,
-    LoadedObject,
-    LoadProblem,
-    Source,
-    load_manifests,
-)
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow_adapters.files import NAMESPACED_KINDS, LoadedObject, LoadProblem, Source
+from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, group_of
 from hedgerow_adapters.files.sources import printable
-from hedgerow_entrypoints.cli.options import standard_input
-from hedgerow_entrypoints.cli.review.completion import Default, as_defaulted, default_of
-from hedgerow_entrypoints.cli.worlds import assumed_namespaces
+from hedgerow_entrypoints.cli.review.completion import as_defaulted, filled_in
+from hedgerow_entrypoints.cli.worlds import assumed_namespaces, objects_in_files
 from hedgerow_entrypoints.errors import CommandError, note
 
 AUTOSCALERS: Final = tuple(
@@ -63,8 +58,8 @@ class Candidate:
 
     request: AdmissionRequest
     source: Source
-    filled_in: Default | None = None
-    """What its object says although nobody wrote it."""
+    filled_in: str = ""
+    """The field of its object that says 1 although nobody wrote it; empty: none."""
 
     @property
     def name(self) -> str:
@@ -72,8 +67,8 @@ class Candidate:
         return printable(str(ObjectKey(self.request.namespace, shown_name(self.request))))
 
     def __str__(self) -> str:
-        """Document, kind and object."""
-        return f"{self.source}: {printable(self.request.kind.kind)} {self.name}"
+        """Kind and object."""
+        return f"{printable(self.request.kind.kind)} {self.name}"
 
 
 def shown_name(request: AdmissionRequest) -> str:
@@ -85,27 +80,18 @@ def shown_name(request: AdmissionRequest) -> str:
     return f"{beginning or ''}*"
 
 
-def sent_objects(paths: Sequence[str], namespace: str = "default") -> tuple[LoadedObject, ...]:
+def sent_objects(paths: Sequence[str], namespace: str = DEFAULT_NAMESPACE) -> Sequence[LoadedObject]:
     """The objects in files as somebody sends them to an API server; those that name no namespace go to the given one.
 
     Raises:
         CommandError: something in the files is wrong; all of it is listed.
     """
-    loaded = load_manifests(
-        paths,
-        stdin=standard_input(),
-        namespaced_kinds=_NAMESPACED,
-        namespace=namespace,
-        sent=True,
-    )
-    if isinstance(loaded, Failure):
-        raise CommandError.of(loaded.failure())
-    return loaded.unwrap()
+    return objects_in_files(paths, namespaced_kinds=_NAMESPACED, namespace=namespace, sent=True)
 
 
 def is_review(manifest: Manifest) -> bool:
-    """Whether a document asks about a request, and is no object of its own."""
-    return manifest["kind"] == KIND and str(manifest["apiVersion"]).rpartition("/")[0] == VERSIONS[0].rpartition("/")[0]
+    """True if a document asks about a request, and is no object of its own."""
+    return manifest["kind"] == KIND and group_of(manifest) == VERSIONS[0].rpartition("/")[0]
 
 
 def candidates(objects: Iterable[LoadedObject], operation: str | None, old: Sequence[LoadedObject]) -> list[Candidate]:
@@ -143,34 +129,25 @@ def _impossible(request: AdmissionRequest) -> Iterator[str]:
 
     Source: Kubernetes API, AdmissionRequest of admission.k8s.io/v1.
     """
-    yield from _missing("request.kind", request.kind._asdict())
-    yield from _missing("request.resource", request.resource._asdict())
+    for field, parts in (("request.kind", request.kind._asdict()), ("request.resource", request.resource._asdict())):
+        if not any(parts.values()):
+            yield f"{field}: is missing"
+        else:
+            # Only the group may be empty, which is the core's then.
+            yield from (f"{field}.{name}: is missing" for name, text in parts.items() if name != "group" and not text)
     if not request.operation:
         yield "request.operation: is missing"
     elif request.operation not in _OPERATIONS:
         yield f"request.operation: must be {', '.join(_OPERATIONS[:-1])} or {_OPERATIONS[-1]}"
-    if request.operation in {CREATE, UPDATE}:
-        yield from _no_object("request.object", request.object, required=True)
-    if request.operation in {UPDATE, DELETE}:
-        # Old API servers show nothing of what is deleted.
-        yield from _no_object("request.oldObject", request.old_object, required=request.operation == UPDATE)
-
-
-def _missing(field: str, parts: dict[str, str]) -> Iterator[str]:
-    """The parts of a type that are empty; only the group may be, which is the core's then."""
-    absent = [name for name, text in parts.items() if name != "group" and not text]
-    if not any(parts.values()):
-        yield f"{field}: is missing"
-    else:
-        yield from (f"{field}.{name}: is missing" for name in absent)
-
-
-def _no_object(field: str, value: Any, *, required: bool) -> Iterator[str]:
-    if value is None:
-        if required:
+    # Old API servers show nothing of what is deleted.
+    for field, value, needed, allowed in (
+        ("request.object", request.object, {CREATE, UPDATE}, {CREATE, UPDATE}),
+        ("request.oldObject", request.old_object, {UPDATE}, {UPDATE, DELETE}),
+    ):
+        if value is None and request.operation in needed:
             yield f"{field}: is missing"
-    elif not isinstance(value, dict):
-        yield f"{field}: expected an object, got {json_type(value)}"
+        elif value is not None and request.operation in allowed and not isinstance(value, dict):
+            yield f"{field}: expected an object, got {json_type(value)}"
 
 
 def _requested(each: LoadedObject, operation: str | None, old: Manifest | None) -> Iterator[Candidate]:
@@ -184,12 +161,12 @@ def _requested(each: LoadedObject, operation: str | None, old: Manifest | None) 
         request = update(resource, manifest, manifest if old is None else as_defaulted(old))
     else:
         request = creation(resource, manifest)
-    yield Candidate(request, each.source, None if operation == DELETE else default_of(each.manifest))
+    yield Candidate(request, each.source, "" if operation == DELETE else filled_in(each.manifest))
 
 
 def _identity(manifest: Manifest) -> tuple[str, str, ObjectKey]:
     """What an object and its older version share; versions of a group serve the same objects."""
-    return str(manifest["apiVersion"]).rpartition("/")[0], manifest["kind"], key_of(manifest)
+    return group_of(manifest), manifest["kind"], key_of(manifest)
 
 
 def deleted_members(candidates: Iterable[Candidate]) -> list[LoadedObject]:
@@ -198,20 +175,15 @@ def deleted_members(candidates: Iterable[Candidate]) -> list[LoadedObject]:
     Raises:
         CommandError: one of them is not what an API server would hold.
     """
-    found: list[LoadedObject] = []
-    problems: list[LoadProblem] = []
-    for each in candidates:
-        request = each.request
-        if request.operation != DELETE or request.name or request.old_object is None:
-            continue
-        member = _typed(request)
-        wrong = object_problems(member)
-        problems += [LoadProblem(each.source, f"AdmissionReview: request.oldObject: {problem}") for problem in wrong]
-        if not wrong:
-            found.append(LoadedObject(member, each.source))
-    if problems:
+    requests = [(each.request, each.source) for each in candidates if each.request.operation == DELETE]
+    shown = [(_typed(request), at) for request, at in requests if not request.name and request.old_object is not None]
+    if problems := [
+        LoadProblem(at, f"AdmissionReview: request.oldObject: {problem}")
+        for member, at in shown
+        for problem in object_problems(member)
+    ]:
         raise CommandError.of(problems)
-    return found
+    return [LoadedObject(member, at) for member, at in shown]
 
 
 def _typed(request: AdmissionRequest) -> Any:
@@ -233,7 +205,7 @@ def given_namespace(path: str | None) -> Sequence[LoadedObject]:
     if path is None:
         return ()
     found = sent_objects([path])
-    others = (each for each in found if not _is_namespace(each))
+    others = itertools.filterfalse(_is_namespace, found)
     problems = [LoadProblem(each.source, f"must be a Namespace, is {an_object(each.manifest)}") for each in others]
     if not problems and len(found) != 1:
         what = f"must hold one Namespace, holds {len(found)}; several may stand among the files (-f)"
@@ -258,4 +230,4 @@ def with_assumed_namespaces(held: Sequence[LoadedObject], requests: Iterable[Can
 
 
 def _is_namespace(each: LoadedObject) -> bool:
-    return (each.manifest["apiVersion"], each.manifest["kind"]) == (NAMESPACES.api_version, NAMESPACES.kind)
+    return Kind.of(each.manifest) == NAMESPACES.object_kind

@@ -14,6 +14,7 @@ from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.files import render_yaml
 from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.cli.rendering import differing_lines
+from hedgerow_entrypoints.cli.review.completion import without_default
 from hedgerow_entrypoints.cli.review.course import Reviewed
 from hedgerow_entrypoints.cli.review.requests import shown_name
 
@@ -26,7 +27,7 @@ def as_diff(reviews: Iterable[Reviewed]) -> str:
 
 
 def _diff(reviewed: Reviewed) -> Iterator[str]:
-    name = f"{printable(reviewed.request.kind.kind)} {reviewed.candidate.name}"
+    name = str(reviewed.candidate)
     heading = click.style(f"# {reviewed.verdict} {name} by {reviewed.webhook}", bold=True)
     saying = _saying(reviewed)
     yield f"{heading}: {saying}\n" if saying else f"{heading}\n"
@@ -34,9 +35,9 @@ def _diff(reviewed: Reviewed) -> Iterator[str]:
         paths = dict.fromkeys(printable(each["path"]) for each in _patch(mutation.before, mutation.after))
         yield f"#   {mutation.rule}: {', '.join(paths)}\n"
     if isinstance(reviewed.decision, Mutated):
-        before, after, default = reviewed.request.object, reviewed.decision.object, reviewed.candidate.filled_in
-        if default:  # an API server alone has filled it in, and nobody could take it back
-            before, after = default.left_out_of(before), default.left_out_of(after)
+        before, after = reviewed.request.object, reviewed.decision.object
+        if field := reviewed.candidate.filled_in:  # by an API server alone, and nobody could take it back
+            before, after = without_default(before, field), without_default(after, field)
         yield from differing_lines(redacted(before), redacted(after, before), f"sent {name}", f"admitted {name}")
 
 
