@@ -13,7 +13,7 @@ from hedgerow_adapters.files import render_yaml
 from hedgerow_adapters.files.sources import printable
 from hedgerow_entrypoints.cli.health import files
 from hedgerow_entrypoints.cli.health.verdicts import Judgement, Verdict
-from hedgerow_entrypoints.cli.options import filenames, live_cluster
+from hedgerow_entrypoints.cli.options import filenames, live_cluster, output_format
 from hedgerow_entrypoints.cli.rendering import summary
 from hedgerow_entrypoints.cli.worlds import connected, objects_in_files, tell_placed
 from hedgerow_entrypoints.errors import note
@@ -31,12 +31,6 @@ Examples:
   hedgerow health --context seed --namespace garden -o json"""
 
 
-def as_table(judgement: Judgement) -> str:
-    """A line per object, in columns."""
-    rows = [_row(verdict) for verdict in judgement.verdicts]
-    return tabulate(rows, HEADERS, tablefmt="plain", disable_numparse=True) + "\n" if rows else ""
-
-
 def _row(verdict: Verdict) -> tuple[str, ...]:
     kind, key = verdict.subject
     why = printable(" ".join(verdict.why.split()))
@@ -48,21 +42,20 @@ def _row(verdict: Verdict) -> tuple[str, ...]:
     )
 
 
+def as_table(judgement: Judgement) -> str:
+    """A line per object, in columns."""
+    rows = [*map(_row, judgement.verdicts)]
+    return tabulate(rows, HEADERS, tablefmt="plain", disable_numparse=True) + "\n" if rows else ""
+
+
 def _document(judgement: Judgement) -> dict[str, Any]:
-    return {"objects": [_entry(verdict) for verdict in judgement.verdicts], "problems": list(judgement.problems)}
-
-
-def _entry(verdict: Verdict) -> dict[str, Any]:
-    kind, key = verdict.subject
-    return {
-        "apiVersion": kind.api_version,
-        "kind": kind.kind,
-        "namespace": key.namespace,
-        "name": key.name,
-        "healthy": verdict.healthy,
-        "progressing": verdict.progressing,
-        "why": verdict.why,
-    }
+    objects = []
+    for verdict in judgement.verdicts:
+        kind, key = verdict.subject
+        subject = {"apiVersion": kind.api_version, "kind": kind.kind, **key._asdict()}
+        told = {"healthy": verdict.healthy, "progressing": verdict.progressing, "why": verdict.why}
+        objects.append(subject | told)
+    return {"objects": objects, "problems": list(judgement.problems)}
 
 
 def in_one_line(judgement: Judgement) -> str:
@@ -89,9 +82,7 @@ FORMATS: Final[dict[str, Callable[[Judgement], str]]] = {
     metavar="NAME",
     help="Judge this namespace alone, and what its ManagedResources have applied anywhere.",
 )
-@click.option(
-    "-o", "--output", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How to show verdicts."
-)
+@output_format(FORMATS, "How to show verdicts.")
 def command(
     paths: tuple[str, ...], kubeconfig: str | None, context: str | None, *, namespace: str | None, output: str
 ) -> None:
@@ -108,7 +99,12 @@ def command(
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
     if namespace == "":
         raise click.UsageError("--namespace needs a name")
-    judgement = asyncio.run(_of_cluster(kubeconfig, context, namespace)) if live else _of_files(paths, namespace)
+    if live:
+        judgement = asyncio.run(_of_cluster(kubeconfig, context, namespace or ""))
+    else:
+        objects = objects_in_files(paths)
+        tell_placed(objects)
+        judgement = files.judgement_of([each.manifest for each in objects], namespace)
     click.echo(FORMATS[output](judgement), nl=False)
     for problem in judgement.problems:
         note(f"error: {problem}")
@@ -122,16 +118,10 @@ def command(
         sys.exit(UNHEALTHY)
 
 
-def _of_files(paths: tuple[str, ...], namespace: str | None) -> Judgement:
-    objects = objects_in_files(paths)
-    tell_placed(objects)
-    return files.judgement_of([each.manifest for each in objects], namespace)
-
-
-async def _of_cluster(kubeconfig: str | None, context: str | None, namespace: str | None) -> Judgement:
+async def _of_cluster(kubeconfig: str | None, context: str | None, namespace: str) -> Judgement:
     # The HTTP client is slow to import, and files need none.
     from hedgerow_adapters.kubernetes.discovery import Discovery  # noqa: PLC0415
     from hedgerow_entrypoints.cli.health import live  # noqa: PLC0415
 
     async with connected(kubeconfig, context) as transport:
-        return await live.judgement_of(transport, Discovery(transport).look_up, namespace or "")
+        return await live.judgement_of(transport, Discovery(transport).look_up, namespace)

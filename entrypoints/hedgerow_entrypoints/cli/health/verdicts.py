@@ -70,12 +70,11 @@ class Judgement:
 
 
 def applied_by(managed_resource: Manifest) -> tuple[Subject, ...]:
-    """The objects that a ManagedResource has applied, in the order of its status.
-
-    Raises:
-        UnreadableError: its status has a shape that no API server stores.
-    """
-    return tuple(Subject(each.kind, each.key) for each in references_of(managed_resource))
+    """The objects that a ManagedResource has applied, in the order of its status; of an unreadable status, none."""
+    try:
+        return tuple(Subject(each.kind, each.key) for each in references_of(managed_resource))
+    except UnreadableError:
+        return ()
 
 
 def judged(subject: Subject, live: Manifest | Absence, pod_count: int | None = None) -> Verdict:
@@ -114,7 +113,7 @@ def _of_managed_resource(subject: Subject, managed_resource: Manifest) -> Verdic
 
 def _unreadable_references(managed_resource: Manifest) -> str | None:
     try:
-        applied_by(managed_resource)
+        references_of(managed_resource)
     except UnreadableError as error:
         return str(error)
     return None
