@@ -1,12 +1,12 @@
 """The controllers that offline commands know by name, and the settings that these go by."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 import click
-from returns.result import Failure
+from returns import result
 
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.api.kubernetes import CONFIG_MAPS
@@ -14,6 +14,7 @@ from hedgerow.api.origins import CLUSTER_IDENTITY, asks_for_identity, cluster_id
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Kind, key_of
 from hedgerow.machinery.questions import NOT_FOUND, Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.files import LoadedObject
@@ -98,32 +99,35 @@ def ask_files(objects: Sequence[LoadedObject]) -> Ask:
     return ask
 
 
-def chosen_controllers(names: Sequence[str], settings: OfflineSettings, ask: Ask) -> list[Chosen]:
+def chosen_controllers(
+    names: Sequence[str], settings: OfflineSettings, ask: Ask, explained: Callable[[Failure], str] = str
+) -> list[Chosen]:
     """The controllers of these names, each once, as a process runs them that has these settings.
 
     One that the settings disable is built all the same. Where they leave something open that a controller needs, the
-    cluster is asked.
+    cluster is asked; `explained` makes a sentence of what is wrong with an object there.
 
     Raises:
         CommandError: a controller cannot be configured out of what there is.
     """
 
     @cache
-    def told(name: str) -> tuple[Any, str]:
+    def configured(name: str) -> tuple[Any, str]:
         """The configuration of a component, and the effective id of its source cluster."""
         declared = component(name)
         is_stated = declared is settings.component
         configuration = settings.configuration if is_stated else declared.without_file(ask)
+        if isinstance(configuration, Failure):
+            raise CommandError(explained(configuration))
         stated = declared.settings(configuration).cluster_id
         if not asks_for_identity(stated):
             return configuration, stated
         found = cluster_id(stated, ask(ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)))
-        if isinstance(found, Failure):
+        if isinstance(found, result.Failure):
             raise CommandError(found.failure())
         return configuration, found.unwrap()
 
-    chosen = []
-    for owner, entry in (_ENTRIES[name] for name in dict.fromkeys(names)):
-        controller = settings.process.restricted(entry.build(*told(owner.name)))
-        chosen.append(Chosen(controller, entry.remarks()))
-    return chosen
+    return [
+        Chosen(settings.process.restricted(entry.build(*configured(owner.name))), entry.remarks())
+        for owner, entry in (_ENTRIES[name] for name in dict.fromkeys(names))
+    ]

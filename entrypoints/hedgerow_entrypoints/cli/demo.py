@@ -41,8 +41,7 @@ def command() -> None:
     examples = examples_folder()
     settings = controller_settings(str(examples / "resource-manager.yaml"))
     ((controller, _),) = chosen_controllers([CONTROLLER], settings, ask_files(()))
-    (files,) = clusters_of(objects_in_files([str(examples / "landscape")]), [[controller]])
-    cluster = files.cluster
+    (cluster,) = clusters_of(objects_in_files([str(examples / "landscape")]), [[controller]])
     (newcomer,) = objects_in_files([str(examples / "vpn-seed-server.yaml")])
     click.echo("A small Gardener seed cluster, in memory: nothing outside this process is read or changed.")
     _tell("0. The landscape settles", _settling(cluster, controller))

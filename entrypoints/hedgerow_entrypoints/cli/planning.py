@@ -1,6 +1,6 @@
 """The plans of controllers as commands show them: one entry for each object, and what is wrong with it all."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 
 from hedgerow.machinery.controller import all_keys, owned_objects, primary_object
@@ -17,11 +17,7 @@ from hedgerow_entrypoints.errors import CommandError, note
 
 
 def planned_in(work: Iterable[tuple[Chosen, Worlds]], now: datetime) -> tuple[list[Planned], list[Failure]]:
-    """What controllers would do, in order, and what they could not plan.
-
-    Args:
-        work: each controller with its clusters.
-        now: the time at which all of it would happen.
+    """What controllers would do at a time, each in its clusters, in order, and what they could not plan.
 
     Raises:
         CommandError: a cluster does not show what is asked for, or an `enqueue` function has a defect.
@@ -62,17 +58,18 @@ def _planned_by(planner: Planner, remarks: Remarks) -> tuple[list[Planned], list
         failures += failed
         for subject in dict.fromkeys(_subject(step.action) for step in steps if not only_asks(step.action)):
             owners.setdefault(subject, []).append(f"{controller.primary.kind} {key}")
-    failures += _disputes(owners)
+    # Controllers may each look after a part of an object, but of the owners within one only one can have it.
+    for subject, names in owners.items():
+        if len(names) > 1:
+            problem = f"is planned for by {', '.join(names[:-1])} and {names[-1]}, of which only one can have it"
+            failures.append(Failure(subject.resource, subject.key, Problem("", problem)))
     if controller.owned is not None:
         _warn_of_mass_deletion(controller.name, owned, deletions)
     return planned, failures
 
 
 def _net(controller: str, steps: Iterable[SentAction]) -> Iterable[Planned]:
-    """What steps come to; changes of an object that follow each other are told as one, where the last one is.
-
-    So is its creation with changes that follow.
-    """
+    """What steps come to: a creation or change, and changes of the object that follow, are one, at the last's place."""
     planned: dict[int, Planned] = {}
     last: dict[ObjectQuestion, int] = {}
     for number, step in enumerate(steps):
@@ -92,18 +89,6 @@ def _net(controller: str, steps: Iterable[SentAction]) -> Iterable[Planned]:
 def _subject(action: Action) -> ObjectQuestion:
     """The object that an action concerns."""
     return ObjectQuestion(action.resource, action.key, action.cluster)
-
-
-def _disputes(owners: Mapping[ObjectQuestion, Sequence[str]]) -> Iterator[Failure]:
-    """A failure for each object that several want to be as they say: only one of them can have it.
-
-    Args:
-        owners: whose plans concern an object, all of one controller: several may each look after a part of an object.
-    """
-    for subject, names in owners.items():
-        if len(names) > 1:
-            problem = f"is planned for by {', '.join(names[:-1])} and {names[-1]}, of which only one can have it"
-            yield Failure(subject.resource, subject.key, Problem("", problem))
 
 
 def _warn_of_mass_deletion(name: str, owned: int, deletions: int) -> None:

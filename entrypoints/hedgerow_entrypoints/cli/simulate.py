@@ -13,7 +13,6 @@ from hedgerow.machinery.controller import Controller, is_owned
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.scalars import format_duration
 from hedgerow.resource_manager.secret_redaction import redacted
-from hedgerow_adapters.files import render_json, render_yaml
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation import Settlement, SimulationError, settle
 from hedgerow_entrypoints.cli.controllers import (
@@ -23,13 +22,12 @@ from hedgerow_entrypoints.cli.controllers import (
     chosen_controllers,
     controller_settings,
 )
-from hedgerow_entrypoints.cli.options import filenames
+from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, config_file, filenames
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of, without_server_fields
 from hedgerow_entrypoints.cli.spans import passing_time
-from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files, reads_more_than_it_watches
+from hedgerow_entrypoints.cli.worlds import clusters_of, located_in, objects_in_files, reads_more_than_it_watches
 from hedgerow_entrypoints.errors import CommandError, note
 
-FORMATS: Final = {"yaml": render_yaml, "json": render_json}
 EPILOG: Final = f"""\b
 Controllers:
 {LISTED}
@@ -44,12 +42,12 @@ Examples:
 @click.command(name="simulate", epilog=EPILOG)
 @click.argument("controllers", nargs=-1, required=True, type=ControllerName(), metavar="CONTROLLER...")
 @filenames(required=True)
-@click.option("--config", "config_file", metavar="FILE", help="Component configuration of the controllers.")
+@config_file("Component configuration of the controllers.")
 @click.option("--all", "everything", is_flag=True, help="Print the objects that the controllers read as well.")
 @click.option(
     "-o",
     "--output",
-    type=click.Choice([*FORMATS, "timeline"]),
+    type=click.Choice([*OBJECT_FORMATS, "timeline"]),
     help="How to print: yaml; with --for timeline, or json.",
 )
 @click.option(
@@ -82,34 +80,31 @@ def command(
     outcome of the others is printed all the same. 130: interrupted, 143: terminated; what has
     happened until then is printed.
     """
-    only_with_time = {"--start": start, "--seed": seed, "--at": arrivals, "--all-lines": all_lines}
-    _require_sense(length, output, only_with_time, {"--all": everything, "--show-secrets": show_secrets})
+    with_time = {"--start": start, "--seed": seed, "--at": arrivals, "--all-lines": all_lines}
+    _require_sense(length, output, with_time, {"--all": everything, "--show-secrets": show_secrets})
     for after, path in arrivals:
         if length is not None and after > length:
             late, end = format_duration(after), format_duration(length)
             raise click.UsageError(f"--at: {path} comes after {late}, and --for ends after {end}")
-    settings = controller_settings(config_file)
-    objects_read = objects_in_files(paths)
-    chosen = [each.controller for each in chosen_controllers(controllers, settings, ask_files(objects_read))]
-    namespaces = settings.process.looked_after.namespaces
+    settings, objects = controller_settings(config_file), objects_in_files(paths)
+    explained, namespaces = located_in(objects), settings.process.looked_after.namespaces
+    chosen = [each.controller for each in chosen_controllers(controllers, settings, ask_files(objects), explained)]
     if length is not None:
         # Slow to import, and most simulations are about a moment.
         from hedgerow_entrypoints.cli.timed_simulation import Options, let_time_pass  # noqa: PLC0415
 
         options = Options(length, start, seed or 0, arrivals, output or "timeline", all_lines)
-        let_time_pass(options, objects_read, chosen, namespaces)
+        let_time_pass(options, objects, chosen, namespaces)
         return
-    (files,) = clusters_of(objects_read, [chosen])
+    (cluster,) = clusters_of(objects, [chosen])
     try:
-        settlement = settle(files.cluster, chosen, namespaces=namespaces)
+        settlement = settle(cluster, chosen, namespaces=namespaces)
     except SimulationError as error:
         raise CommandError(str(error)) from error
-    objects = _outcome(files.cluster, chosen, settlement)
-    if everything:
-        objects = everything_read(files.cluster, chosen, namespaces)
-    shown = objects if show_secrets else [redacted(each) for each in objects]
-    click.echo(FORMATS[output or "yaml"]([without_server_fields(manifest) for manifest in shown]), nl=False)
-    problems = settlement.problems(files.located)
+    found = everything_read(cluster, chosen, namespaces) if everything else _outcome(cluster, chosen, settlement)
+    shown = [without_server_fields(each if show_secrets else redacted(each)) for each in found]
+    click.echo(OBJECT_FORMATS[output or "yaml"](shown), nl=False)
+    problems = settlement.problems(explained)
     for problem in problems:
         note(f"error: {problem}")
     counts = Counter(verb_of(step.action) for step in settlement.steps if not step.error)
@@ -121,11 +116,7 @@ def command(
 def _require_sense(
     length: timedelta | None, output: str | None, with_time: Mapping[str, object], without: Mapping[str, object]
 ) -> None:
-    """Refuse options that do not go together.
-
-    Raises:
-        UsageError: some do not.
-    """
+    """Refuse options that do not go together."""
     options, bad_output = (with_time, "timeline") if length is None else (without, "yaml")
     wrong = [name for name, value in options.items() if value not in (None, False, ())]
     wrong += [f"-o {output}"] if output == bad_output else []
@@ -155,13 +146,7 @@ def _outcome(
 def everything_read(
     cluster: InMemoryCluster, controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
 ) -> list[Manifest]:
-    """What controllers read; of those that read more than they watch, everything.
-
-    Args:
-        cluster: where they read.
-        controllers: who reads.
-        namespaces: what is seen of the cluster; none: all.
-    """
+    """What controllers read in some namespaces, or in all; of those that read more than they watch, everything."""
     if any(map(reads_more_than_it_watches, controllers)):
         return [manifest for resource in cluster.resources for manifest in cluster.objects(resource)]
     watches = {watch.resource: watch for controller in controllers for watch in controller.watches}

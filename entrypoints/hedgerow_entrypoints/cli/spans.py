@@ -2,18 +2,17 @@
 
 import functools
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import click
 from returns.result import Failure
 from typing_extensions import override
 
 from hedgerow.machinery.scalars import parse_duration, parse_timestamp
+from hedgerow_entrypoints.cli.options import Option
 
 _DAYS: Final = re.compile(r"(?=[0-9])0*+([0-9]*+)d([0-9.].*)?", re.DOTALL)
-_Option: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 _LONGEST: Final = timedelta(days=36_500)
 _DIGITS: Final = 6
 """Of days; more are too many in any case."""
@@ -74,30 +73,15 @@ class Scripted(click.ParamType[tuple[timedelta, str]]):
         return Span().convert(after, param, ctx), path
 
 
-def passing_time() -> _Option:
-    """The options of a command that lets time pass: `length`, `start`, `seed`, `arrivals` and `all_lines`."""
+def passing_time() -> Option:
+    """The options of a command that lets time pass: `length`, `start`, `arrivals`, `seed` and `all_lines`."""
+    length = "Let so much time pass on a clock that does not wait, such as 30d or 1d12h, and print what happens."
+    start = "With --for: when it begins, a time or now; otherwise at the beginning of 2026."
+    arrivals = "With --for: apply the objects in a file after that time; repeatable."
     options = (
-        click.option(
-            "--for",
-            "length",
-            type=Span(),
-            metavar="DURATION",
-            help="Let so much time pass on a clock that does not wait, such as 30d or 1d12h, and print what happens.",
-        ),
-        click.option(
-            "--start",
-            type=Moment(),
-            metavar="TIME",
-            help="With --for: when it begins, a time or now; otherwise at the beginning of 2026.",
-        ),
-        click.option(
-            "--at",
-            "arrivals",
-            type=Scripted(),
-            multiple=True,
-            metavar="DURATION=FILE",
-            help="With --for: apply the objects in a file after that time; repeatable.",
-        ),
+        click.option("--for", "length", type=Span(), metavar="DURATION", help=length),
+        click.option("--start", type=Moment(), metavar="TIME", help=start),
+        click.option("--at", "arrivals", type=Scripted(), multiple=True, metavar="DURATION=FILE", help=arrivals),
         click.option("--seed", type=int, metavar="NUMBER", help="With --for: what the jitter is drawn from; 0."),
         click.option("--all-lines", is_flag=True, help="With --for: a line for everything, and nothing is folded."),
     )

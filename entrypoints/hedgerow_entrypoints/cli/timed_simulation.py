@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NoReturn
@@ -16,7 +16,6 @@ import click
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.scalars import format_timestamp
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.simulation import SimulationError
@@ -25,16 +24,16 @@ from hedgerow_adapters.simulation.timed_simulation import Arrival, Arrived, Sche
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of
 from hedgerow_entrypoints.cli.timeline import Clockwork, every_line, folded_lines
-from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files
+from hedgerow_entrypoints.cli.worlds import clusters_of, located_in, objects_in_files
 from hedgerow_entrypoints.errors import note
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
-"""When everything begins unless somebody says otherwise, so that what is printed is the same every time."""
+"""When everything begins unless the user says otherwise, so that the output is the same every time."""
 INTERRUPTED: Final = 130
 TERMINATED: Final = 143
-"""The exit codes of who was told to stop by Ctrl-C or SIGTERM, as shells have them."""
+"""The exit codes after Ctrl-C and SIGTERM, as shells have them."""
 _PROGRESS: Final = 0.5
-"""Seconds between two words to who waits at a terminal."""
+"""Seconds between two words to a person who waits at a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class Options:
 
     length: timedelta
     start: datetime | None
-    """None: nobody has said, so that times are told without dates."""
+    """None: the user has not said, so that times are told without dates."""
     seed: int
     arrivals: Sequence[tuple[timedelta, str]]
     """Files, and after which time they are applied."""
@@ -57,20 +56,15 @@ class TerminatedError(KeyboardInterrupt):
 
 
 class _Course:
-    """Iterated once: what happens, counted. Who interrupts it still gets what has happened until then."""
+    """Iterated once: what happens, counted. After an interrupt it ends with what has happened until then."""
 
     def __init__(self, simulation: TimedSimulation, length: timedelta) -> None:
         self.simulation = simulation
         self.done: Counter[str] = Counter()
         self.failed = 0
-        self.stopped = 0
-        """The exit code that says by what; 0: by nothing."""
+        self.stopped: KeyboardInterrupt | None = None
         self.problem = ""
         self._days = length / timedelta(days=1)
-
-    def stop(self, why: KeyboardInterrupt) -> None:
-        """Remember that somebody did not want to wait for the end."""
-        self.stopped = TERMINATED if isinstance(why, TerminatedError) else INTERRUPTED
 
     def __iter__(self) -> Iterator[Happening | Arrived]:
         is_watched, shown = sys.stderr is not None and sys.stderr.isatty(), time.monotonic()
@@ -86,7 +80,7 @@ class _Course:
                     click.echo(f"\r{progress}", nl=False, err=True)
                 yield each
         except KeyboardInterrupt as why:
-            self.stop(why)
+            self.stopped = why
         except SimulationError as problem:
             self.problem = str(problem)
         finally:
@@ -114,21 +108,18 @@ def let_time_pass(
         if not each.objects:
             note(f"note: {each.source}: holds no objects")
     later = [each for arrival in arrivals for each in arrival.objects]
-    (files,) = clusters_of(objects, [controllers], now=loop.utc_now, later=later)
-    clusters = {Cluster.TARGET: files.cluster, Cluster.SOURCE: files.cluster}
+    (cluster,) = clusters_of(objects, [controllers], now=loop.utc_now, later=later)
     schedule = Schedule(options.length, options.seed, arrivals)
-    simulation = TimedSimulation(loop, clusters, controllers, schedule, namespaces=namespaces)
-    course, clockwork = (
-        _Course(simulation, options.length),
-        Clockwork(simulation.began, is_absolute=bool(options.start)),
-    )
+    simulation = TimedSimulation(loop, dict.fromkeys(Cluster, cluster), controllers, schedule, namespaces=namespaces)
+    course = _Course(simulation, options.length)
+    clockwork = Clockwork(simulation.began, is_absolute=bool(options.start))
     try:
         with _terminable():
             for line in _lines(options, course, clockwork):
                 click.echo(line)
     except KeyboardInterrupt as why:
-        course.stop(why)
-    _conclude(course, clockwork, files.located)
+        course.stopped = why
+    _conclude(course, clockwork, located_in(objects))
 
 
 @contextlib.contextmanager
@@ -164,8 +155,10 @@ def _conclude(course: _Course, clockwork: Clockwork, explained: Callable[[Failur
     failed = f"; {course.failed} failed" if course.failed else ""
     due = f"next due at {clockwork.told(simulation.due).strip()}" if simulation.due is not None else "nothing is due"
     note(f"{simulation.turns} turn{'s' * (simulation.turns != 1)}{failed}; {counts}; {due}")
-    if course.stopped or problems:
-        sys.exit(course.stopped or 1)
+    if course.stopped:
+        sys.exit(TERMINATED if isinstance(course.stopped, TerminatedError) else INTERRUPTED)
+    if problems:
+        sys.exit(1)
 
 
 def _document(happened: Happening | Arrived, began: datetime) -> dict[str, Any]:
@@ -176,7 +169,7 @@ def _document(happened: Happening | Arrived, began: datetime) -> dict[str, Any]:
     return {
         **moment,
         "controller": happened.controller,
-        "key": _key(happened.key),
+        "key": _stated(happened.key._asdict()),
         "actions": [_action(step) for step in happened.steps],
         "events": [{"type": each.type, "reason": each.reason, "note": each.note} for each in happened.events],
         "failures": [str(failure) for failure in happened.failures],
@@ -190,13 +183,13 @@ def _action(step: SentAction) -> dict[str, Any]:
         "verb": verb_of(action),
         "apiVersion": action.resource.api_version,
         "kind": action.resource.kind,
-        "key": _key(action.key),
+        "key": _stated(action.key._asdict()),
         "subresource": getattr(action, "subresource", ""),
         "reason": action.reason,
         "refusal": step.error,
     }
+    return _stated(document)
+
+
+def _stated(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value}
-
-
-def _key(key: ObjectKey) -> dict[str, str]:
-    return {name: value for name, value in key._asdict().items() if value}

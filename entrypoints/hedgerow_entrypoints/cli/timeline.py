@@ -53,8 +53,7 @@ class _Run:
 
 def every_line(happenings: Iterable[_Happened], clockwork: Clockwork) -> Iterator[str]:
     """A line for everything that happened."""
-    for each in happenings:
-        yield _line(each, clockwork)
+    return (_line(each, clockwork) for each in happenings)
 
 
 def folded_lines(happenings: Iterable[_Happened], clockwork: Clockwork) -> Iterator[str]:
@@ -78,25 +77,24 @@ def folded_lines(happenings: Iterable[_Happened], clockwork: Clockwork) -> Itera
 def _runs(happenings: Iterable[_Happened]) -> list[_Run | Arrived]:
     """What happened in the order in which it began; a run ends where something else happens to its key."""
     found: list[_Run | Arrived] = []
-    open_runs: dict[tuple[str, ObjectKey], tuple[tuple[str, ...], _Run]] = {}
+    open_runs: dict[tuple[str, ObjectKey], _Run] = {}
     for each in happenings:
         if isinstance(each, Arrived):
             found.append(each)
             open_runs.clear()
             continue
-        place, what = (each.controller, each.key), _told(each)
-        before, run = open_runs.get(place, ((), None))
-        if run is None or before != what:
-            run = _Run(each)
-            open_runs[place] = (what, run)
+        place = (each.controller, each.key)
+        run = open_runs.get(place)
+        if run is None or _said(run.first) != _said(each):
+            run = open_runs[place] = _Run(each)
             found.append(run)
         run.times.append(each.at)
     return found
 
 
-def _told(happening: Happening) -> tuple[str, ...]:
+def _said(happening: Happening) -> tuple[str, ...]:
     steps = (
-        f"{_what(step.action)} {printable(str(step.action.key))} ({step.action.reason})"
+        f"{_verb(step.action)} {printable(str(step.action.key))} ({step.action.reason})"
         + (f": refused: {printable(step.error)}" if step.error else "")
         for step in happening.steps
     )
@@ -105,7 +103,7 @@ def _told(happening: Happening) -> tuple[str, ...]:
 
 
 def _shape(happening: Happening) -> _Shape:
-    steps = (f"{_what(step.action)} ({step.action.reason})" for step in happening.steps)
+    steps = (f"{_verb(step.action)} ({step.action.reason})" for step in happening.steps)
     return happening.controller, (*steps, *(f"{event.type} {event.reason}" for event in happening.events))
 
 
@@ -115,7 +113,7 @@ def _line(happened: _Happened, clockwork: Clockwork) -> str:
         problems = "".join(f"; refused: {problem}" for problem in happened.problems)
         objects = len(happened.arrival.objects)
         return f"{time}  applied {happened.arrival.source}: {objects} object{'s' * (objects != 1)}{problems}"
-    return f"{time}  {happened.controller}  {printable(str(happened.key))}  {'; '.join(_told(happened))}"
+    return f"{time}  {happened.controller}  {printable(str(happened.key))}  {'; '.join(_said(happened))}"
 
 
 def _repetition(times: Sequence[datetime], clockwork: Clockwork) -> str:
@@ -127,15 +125,13 @@ def _repetition(times: Sequence[datetime], clockwork: Clockwork) -> str:
 
 
 def _counted(shape: _Shape, runs: Sequence[_Run], clockwork: Clockwork) -> str:
-    controller, what = shape
-    keys = len({run.first.key for run in runs})
-    count = sum(len(run.times) for run in runs)
-    first, last = min(run.times[0] for run in runs), max(run.times[-1] for run in runs)
-    until = f"  [{count} times until {clockwork.told(last).strip()}]" if count > keys else ""
-    return f"{clockwork.told(first)}  {controller}  {keys} more keys  {'; '.join(what)}{until}"
+    controller, steps = shape
+    keys, times = len({run.first.key for run in runs}), sorted(time for run in runs for time in run.times)
+    until = f"  [{len(times)} times until {clockwork.told(times[-1]).strip()}]" if len(times) > keys else ""
+    return f"{clockwork.told(times[0])}  {controller}  {keys} more keys  {'; '.join(steps)}{until}"
 
 
-def _what(action: Action) -> str:
+def _verb(action: Action) -> str:
     part = "" if isinstance(action, Delete) or not action.subresource else f"/{action.subresource}"
     return f"{verb_of(action)} {action.resource.kind}{part}"
 

@@ -1,47 +1,35 @@
-"""Where the offline commands take their objects from: files, or a live cluster that is only read."""
+"""Where the offline commands take their objects from: files, or live clusters that are only read."""
 
+import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
 
 from returns import result
 
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.objects import Kind, ObjectKey, key_of
-from hedgerow_adapters.files import NAMESPACED_KINDS, LoadedObject, Source, implied_namespaces, load_manifests
-from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
+from hedgerow.machinery.objects import Kind, key_of
+from hedgerow.machinery.questions import Answer, Question
+from hedgerow_adapters.files import NAMESPACED_KINDS, LoadedObject, implied_namespaces, load_manifests
+from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, group_of
 from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE
 from hedgerow_adapters.protocol.transport import Transport
-from hedgerow_adapters.simulation import seeded_cluster
+from hedgerow_adapters.simulation import ReadingError, RealTime, Worlds, imagined, seeded_cluster
+from hedgerow_adapters.simulation.virtual_time import VirtualClockLoop
 from hedgerow_entrypoints.cli.options import standard_input
+from hedgerow_entrypoints.components.registry import NO_REMARKS, Remarks
 from hedgerow_entrypoints.errors import CommandError, abridged, note
 
-_LIVE: Final = frozenset({"get", "list"})
-"""What somebody is allowed who asks questions beside watching."""
 NAMESPACED: Final = NAMESPACED_KINDS | {f"{MANAGED_RESOURCES.kind}.{MANAGED_RESOURCES.group}"}
 """The kinds that are known to live in namespaces: Kubernetes' own, and what the project defines."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterFromFiles:
-    """An in-memory cluster, and where its objects stand."""
-
-    cluster: InMemoryCluster
-    sources: Mapping[tuple[str, ObjectKey], Source]
-    """The documents of the objects, by kind and key."""
-
-    def located(self, failure: Failure) -> str:
-        """A failure as one sentence that opens with the document of its object, where a file holds it."""
-        source = self.sources.get((failure.resource.kind, failure.key))
-        return f"{source}: {failure}" if source else str(failure)
 
 
 def objects_in_files(
@@ -63,8 +51,19 @@ def objects_in_files(
     return loaded.unwrap()
 
 
+def located_in(objects: Iterable[LoadedObject]) -> Callable[[Failure], str]:
+    """Makes a sentence of a failure, which opens with the document of its object, where a file holds it."""
+    sources = {(group_of(each.manifest), each.manifest["kind"], key_of(each.manifest)): each.source for each in objects}
+
+    def located(failure: Failure) -> str:
+        source = sources.get((failure.resource.group, failure.resource.kind, failure.key))
+        return f"{source}: {failure}" if source else str(failure)
+
+    return located
+
+
 def tell_placed(objects: Iterable[LoadedObject]) -> None:
-    """Say of which objects it is not their own word where they are: somebody may have meant another namespace."""
+    """Say of which objects it is not their own word where they are: the user may have meant another namespace."""
     if placed := [f"{each.manifest['kind']} {key_of(each.manifest).name}" for each in objects if each.is_placed]:
         note(f"note: taken to be in namespace {DEFAULT_NAMESPACE}: {abridged([*map(printable, placed)])}")
 
@@ -74,7 +73,7 @@ def clusters_of(
     groups: Sequence[Sequence[Controller[Any]]],
     now: Callable[[], datetime] | None = None,
     later: Sequence[LoadedObject] = (),
-) -> Sequence[ClusterFromFiles]:
+) -> list[InMemoryCluster]:
     """In-memory clusters with the objects that controllers read, one for each of some groups of controllers.
 
     A Namespace that objects live in but that stands in no file exists as well: without it they could not.
@@ -89,18 +88,17 @@ def clusters_of(
         CommandError: no API server would have stored some of the objects; all of them are listed.
     """
     read_by = [_read_by(group, objects) for group in groups]
-    read = {id(each): each for group in read_by for each in group}
-    assumed = [each for each in assumed_namespaces([*read.values()]) if key_of(each.manifest).name not in ALWAYS_THERE]
+    read = [*{id(each): each for group in read_by for each in group}.values()]
+    assumed = [each for each in assumed_namespaces(read) if key_of(each.manifest).name not in ALWAYS_THERE]
     seeded = [
         seeded_cluster([*assumed, *read_by_group], group, now=now, later=later)
         for read_by_group, group in zip(read_by, groups, strict=True)
     ]
-    problems = dict.fromkeys(problem for _, found in seeded for problem in found)
-    if told := sorted(problems, key=lambda problem: (problem.source.path, problem.source.document)):
-        raise CommandError.of(told)
-    tell_placed(read.values())
-    sources = {(each.manifest["kind"], key_of(each.manifest)): each.source for each in read.values()}
-    return [ClusterFromFiles(cluster, sources) for cluster, _ in seeded]
+    if problems := dict.fromkeys(problem for _, found in seeded for problem in found):
+        in_order = sorted(problems, key=lambda problem: (problem.source.path, problem.source.document))
+        raise CommandError.of(in_order)
+    tell_placed(read)
+    return [cluster for cluster, _ in seeded]
 
 
 def _read_by(controllers: Sequence[Controller[Any]], objects: Sequence[LoadedObject]) -> list[LoadedObject]:
@@ -116,38 +114,26 @@ def _read_by(controllers: Sequence[Controller[Any]], objects: Sequence[LoadedObj
 
 
 def reads_more_than_it_watches(controller: Controller[Any]) -> bool:
-    """Whether a controller may read objects of other kinds than it watches: whatever is named, or asked for live."""
-    asks = any(not _LIVE.isdisjoint(permission.verbs) for permission in controller.permissions)
+    """True if a controller may read objects of other kinds than it watches: whatever is named, or asked for live."""
+    asks = any(not {"get", "list"}.isdisjoint(permission.verbs) for permission in controller.permissions)
     return asks or bool(controller.dynamic_watches) or controller.periodic
 
 
 def assumed_namespaces(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
     """The Namespaces that have to exist for objects to live in; each stands where the first of those objects does.
 
-    Those that not every cluster has are told of.
+    A note names those that not every cluster has.
     """
     sources = {key_of(each.manifest).namespace: each.source for each in reversed(objects)}
     assumed = {key_of(each).name: each for each in implied_namespaces([each.manifest for each in objects])}
-    names = [printable(name) for name in assumed if name not in ALWAYS_THERE]
-    if names:
+    if names := [printable(name) for name in assumed if name not in ALWAYS_THERE]:
         note(f"note: assuming that these namespaces exist, without further labels: {abridged(names)}")
     return [LoadedObject(namespace, sources[name]) for name, namespace in assumed.items()]
 
 
-def _default_kubeconfig() -> str:
-    named = os.environ.get("KUBECONFIG")
-    if named and os.pathsep in named:
-        raise CommandError("KUBECONFIG names several files, which are not merged here: give one by --kubeconfig")
-    return named or os.path.expanduser("~/.kube/config")  # noqa: PTH111 -- Path.home() fails for a user without a home
-
-
 @contextlib.asynccontextmanager
 async def connected(kubeconfig: str | None, context: str | None) -> AsyncIterator[Transport]:
-    """The way to a live cluster.
-
-    Args:
-        kubeconfig: the file; none: the one that kubectl would take.
-        context: its context; none: the current one.
+    """The way to a live cluster: of a kubeconfig, or else of the one that kubectl would take.
 
     Raises:
         CommandError: the kubeconfig is of no use.
@@ -161,3 +147,64 @@ async def connected(kubeconfig: str | None, context: str | None) -> AsyncIterato
         raise CommandError(str(connection.failure()))
     async with HttpTransport(connection.unwrap()) as transport:
         yield transport
+
+
+def _default_kubeconfig() -> str:
+    named = os.environ.get("KUBECONFIG")
+    if named and os.pathsep in named:
+        raise CommandError("KUBECONFIG names several files, which are not merged here: give one by --kubeconfig")
+    return named or os.path.expanduser("~/.kube/config")  # noqa: PTH111 -- Path.home() fails for a user without a home
+
+
+class ClusterAccess(NamedTuple):
+    """How to reach a cluster, and the namespaces to read."""
+
+    kubeconfig: str | None
+    """None: the one that kubectl would take."""
+    context: str | None
+    """None: the current one."""
+    namespaces: Sequence[str] = ()
+    """None: all."""
+
+
+class LiveClusters(NamedTuple):
+    """The ways to clusters, for use on virtual time, and the namespaces to read."""
+
+    transports: Mapping[Cluster, Transport]
+    namespaces: Mapping[Cluster, Sequence[str]]
+
+    def worlds(self, now: datetime, remarks: Remarks = NO_REMARKS) -> Worlds:
+        """The clusters as they are at that time, for one controller that plans; what it writes is imagined."""
+        return imagined(self.transports, now, namespaces=self.namespaces, stored=remarks.stored)
+
+    def ask(self, question: Question) -> Answer:
+        """What a cluster shows.
+
+        Raises:
+            CommandError: it does not answer, or one may not ask.
+        """
+        from hedgerow_adapters.kubernetes.questions import Questions  # noqa: PLC0415 -- files need none
+
+        readable = {role: world.transport for role, world in self.worlds(datetime.now(UTC)).items()}
+        with asyncio.Runner(loop_factory=VirtualClockLoop) as runner:
+            try:
+                return runner.run(Questions(readable, self.namespaces).ask(question))
+            except ReadingError as unreadable:
+                raise CommandError(str(unreadable)) from unreadable
+
+
+@contextlib.contextmanager
+def live_clusters(accesses: Mapping[Cluster, ClusterAccess]) -> Iterator[LiveClusters]:
+    """Connections to clusters; one connection serves both roles where they are at the same place.
+
+    Raises:
+        CommandError: a kubeconfig is of no use.
+    """
+    with RealTime() as real_time:
+        opened: dict[tuple[str | None, str | None], Transport] = {}
+        for access in accesses.values():
+            if access[:2] not in opened:
+                connection = connected(access.kubeconfig, access.context)
+                opened[access[:2]] = real_time.over(real_time.enter(connection))
+        transports = {role: opened[access[:2]] for role, access in accesses.items()}
+        yield LiveClusters(transports, {role: access.namespaces for role, access in accesses.items()})

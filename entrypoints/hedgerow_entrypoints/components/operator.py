@@ -2,10 +2,11 @@
 
 from typing import Final
 
-from returns.result import Failure
+from returns import result
 
 from hedgerow.api.gardener import GARDENS
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import key_of
 from hedgerow.machinery.questions import Found, ListQuestion
 from hedgerow.operator.namespace_network_policies.controller import namespace_network_policy_controller, register
@@ -17,11 +18,11 @@ from hedgerow_entrypoints.errors import CommandError, note
 NAMESPACE_NETWORK_POLICY: Final = "operator/networkpolicy"
 
 
-def _networks(ask: Ask) -> NamespacePolicyConfig:
-    """The configuration that the first Garden by name gives.
+def _networks(ask: Ask) -> NamespacePolicyConfig | Failure:
+    """The configuration that the first Garden by name gives, or why it gives none.
 
     Raises:
-        CommandError: there is none, or it does not name its networks.
+        CommandError: there is no Garden.
     """
     answer = ask(ListQuestion(GARDENS, Cluster.TARGET))
     if not isinstance(answer, Found) and not answer.is_not_found:
@@ -38,8 +39,9 @@ def _networks(ask: Ask) -> NamespacePolicyConfig:
         names = ", ".join(printable(key_of(each).name) for each in others)
         note(f"note: only the first Garden counts, {printable(key_of(garden).name)}; left out: {names}")
     config = register(garden)
-    if isinstance(config, Failure):
-        raise CommandError(str(config.failure()))
+    if isinstance(config, result.Failure):
+        failure: Failure = config.failure()
+        return failure
     registered = config.unwrap()
     assert registered is not None  # noqa: S101 -- a Garden that exists is registered
     return registered

@@ -75,9 +75,9 @@ class Component(Generic[Configuration]):
     """As `hedgerow run` takes it, and as logs and records show it."""
     controllers: tuple[ControllerEntry[Configuration], ...]
     """In the order in which a process starts them."""
-    without_file: Callable[[Ask], Configuration]
-    """What its controllers go by where no file says it: defaults, or what the cluster tells. May raise a
-    CommandError."""
+    without_file: Callable[[Ask], Configuration | Failure]
+    """What its controllers go by where no file says it: defaults, or what the cluster tells; or which object keeps
+    that from being known. May raise a CommandError."""
     document: type[Document] | None = None
     """Its configuration file; none: it has none yet, and only offline commands run its controllers."""
     settings: Callable[[Configuration], ProcessSettings] = lambda _configuration: OFFLINE

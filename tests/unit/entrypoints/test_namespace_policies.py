@@ -35,6 +35,16 @@ def test_without_a_garden_it_is_said_what_is_missing(command: str, hedgerow: Hed
     assert ended == (1, "", NO_GARDEN)
 
 
+@pytest.mark.parametrize("command", ["plan", "simulate"])
+def test_a_garden_that_names_no_networks_is_told_with_its_file(command: str, hedgerow: Hedgerow) -> None:
+    broken = "apiVersion: operator.gardener.cloud/v1alpha1\nkind: Garden\nmetadata: {name: local}\n"
+
+    ended = hedgerow(command, NAME, "-f", f"{EXAMPLE}/namespaces.yaml", "-f", "-", stdin=broken)
+
+    assert ended.code == 1
+    assert ended.err.startswith("error: <stdin>:1: Garden local: spec.runtimeCluster.networking.pods: ")
+
+
 def test_other_controllers_need_no_garden(hedgerow: Hedgerow) -> None:
     assert hedgerow("plan", "networkpolicy", "-f", f"{EXAMPLE}/namespaces.yaml").code == 0
 

@@ -20,10 +20,9 @@ from hedgerow_adapters.protocol.transport import Response, Transport
 from hedgerow_adapters.simulation import in_memory, planning
 from hedgerow_adapters.simulation.virtual_time import RealTime
 from hedgerow_entrypoints.cli.controllers import Chosen, OfflineSettings, ask_files, chosen_controllers
-from hedgerow_entrypoints.cli.plan_live import LiveClusters
 from hedgerow_entrypoints.cli.planning import planned_in
 from hedgerow_entrypoints.cli.rendering import Planned
-from hedgerow_entrypoints.cli.worlds import ClusterFromFiles, clusters_of, objects_in_files
+from hedgerow_entrypoints.cli.worlds import LiveClusters, clusters_of, objects_in_files
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from hedgerow_entrypoints.errors import CommandError
 from tests.unit.adapters.runtime.world import CART, NAMESPACES, SERVICES, Wire, World, service
@@ -41,9 +40,9 @@ def chosen(name: str, settings: ResourceManagerConfiguration = DEFAULTS) -> Chos
     return only
 
 
-def example() -> ClusterFromFiles:
-    (files,) = clusters_of(objects_in_files(EXAMPLE), [[chosen("managedresource").controller]])
-    return files
+def example() -> InMemoryCluster:
+    (cluster,) = clusters_of(objects_in_files(EXAMPLE), [[chosen("managedresource").controller]])
+    return cluster
 
 
 def planned_over(clusters: LiveClusters, *chosen: Chosen) -> tuple[list[Planned], list[Failure]]:
@@ -64,10 +63,10 @@ def told(planned: list[Planned]) -> list[tuple[str, str, str]]:
 
 
 def test_a_cluster_that_holds_what_files_hold_gets_the_same_plan() -> None:
-    files = example()
-    planned, _ = planned_in([(chosen("managedresource"), in_memory(example().cluster))], NOW)
+    cluster = example()
+    planned, _ = planned_in([(chosen("managedresource"), in_memory(example()))], NOW)
 
-    live = planned_live(MemoryTransport(files.cluster), "managedresource")
+    live = planned_live(MemoryTransport(cluster), "managedresource")
 
     assert told(live) == told(planned)
     assert [each.after for each in live if each.verb == "change"] == [
@@ -76,19 +75,19 @@ def test_a_cluster_that_holds_what_files_hold_gets_the_same_plan() -> None:
 
 
 def test_nothing_is_written_whoever_plans() -> None:
-    files = example()
-    version, wire = files.cluster.resource_version, Wire(MemoryTransport(files.cluster))
+    cluster = example()
+    version, wire = cluster.resource_version, Wire(MemoryTransport(cluster))
 
     planned = planned_live(wire, *(entry.name for entry in COMPONENT.controllers))
 
     assert planned
     assert {request.method for request in wire.asked} == {"GET"}
-    assert files.cluster.resource_version == version
+    assert cluster.resource_version == version
 
 
 def test_kinds_that_objects_name_are_not_listed_but_asked_for_object_by_object() -> None:
-    files = example()
-    wire = Wire(MemoryTransport(files.cluster))
+    cluster = example()
+    wire = Wire(MemoryTransport(cluster))
 
     planned = planned_live(wire, "managedresource")
 
@@ -99,21 +98,21 @@ def test_kinds_that_objects_name_are_not_listed_but_asked_for_object_by_object()
 
 
 def test_a_plan_by_requests_in_real_time_is_the_same() -> None:
-    planned = planned_live(MemoryTransport(example().cluster), "managedresource")
+    planned = planned_live(MemoryTransport(example()), "managedresource")
 
     with RealTime() as real_time:
-        live = planned_live(real_time.over(MemoryTransport(example().cluster)), "managedresource")
+        live = planned_live(real_time.over(MemoryTransport(example())), "managedresource")
 
     assert told(live) == told(planned)
 
 
 def test_what_one_may_not_read_ends_the_command_and_is_not_the_fault_of_the_cluster() -> None:
-    files = example()
+    cluster = example()
     denial = Response(403, {**FORBIDDEN, "message": 'secrets is forbidden: User "me" cannot get resource "secrets"'})
-    files.cluster.faults.append(Fault(picked(path="/secrets/storefront"), Answered(denial)))
+    cluster.faults.append(Fault(picked(path="/secrets/storefront"), Answered(denial)))
 
     with pytest.raises(CommandError) as raised:
-        planned_live(MemoryTransport(files.cluster), "managedresource")
+        planned_live(MemoryTransport(cluster), "managedresource")
 
     assert raised.value.sentences == ("missing permission: get secrets in namespace shop",)
 
@@ -129,31 +128,31 @@ def test_a_question_before_the_plan_that_may_not_be_asked_ends_the_command() -> 
 
 
 def test_a_cluster_that_falls_silent_ends_the_command() -> None:
-    files = example()
-    files.cluster.faults.append(Fault(picked(path="/secrets/storefront"), Lost()))
+    cluster = example()
+    cluster.faults.append(Fault(picked(path="/secrets/storefront"), Lost()))
 
     with pytest.raises(CommandError, match="connection lost"):
-        planned_live(MemoryTransport(files.cluster), "managedresource")
+        planned_live(MemoryTransport(cluster), "managedresource")
 
 
 def test_what_it_can_do_without_and_may_not_list_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    files = example()
+    cluster = example()
     denial = Response(403, {**FORBIDDEN, "message": 'User "me" cannot list resource "limitranges"'})
-    files.cluster.faults.append(Fault(picked(path="/limitranges"), Answered(denial)))
+    cluster.faults.append(Fault(picked(path="/limitranges"), Answered(denial)))
 
-    assert planned_live(MemoryTransport(files.cluster), "managedresource")
+    assert planned_live(MemoryTransport(cluster), "managedresource")
 
     problem = "missing permission: list limitranges (all namespaces)"
     assert capsys.readouterr().err.count(f"note: planned without a list of limitranges: {problem}\n") == 1
 
 
 def test_what_has_to_be_listed_and_may_not_be_ends_the_command() -> None:
-    files = example()
+    cluster = example()
     denial = Response(403, {**FORBIDDEN, "message": 'User "me" cannot list resource "managedresources"'})
-    files.cluster.faults.append(Fault(picked(path="/managedresources"), Answered(denial)))
+    cluster.faults.append(Fault(picked(path="/managedresources"), Answered(denial)))
 
     with pytest.raises(CommandError) as raised:
-        planned_live(MemoryTransport(files.cluster), "managedresource")
+        planned_live(MemoryTransport(cluster), "managedresource")
 
     problem = "missing permission: list managedresources.resources.gardener.cloud (all namespaces)"
     assert raised.value.sentences == (problem,)
@@ -238,8 +237,8 @@ def test_an_object_that_two_owners_take_from_each_other_is_an_error(tmp_path: Pa
         " metadata: {name: till, namespace: shop}, spec: {secretRefs: [{name: cart}]}}"
     )
     one = chosen("managedresource")
-    (files,) = clusters_of(objects_in_files([str(tmp_path)]), [[one.controller]])
-    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(files.cluster)), EVERYTHING)
+    (cluster,) = clusters_of(objects_in_files([str(tmp_path)]), [[one.controller]])
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(cluster)), EVERYTHING)
 
     _, failures = planned_over(clusters, one)
 
@@ -255,8 +254,8 @@ def test_an_object_is_created_once_however_often_it_is_looked_at(tmp_path: Path,
         controllers=Controllers(managed_resource=ManagedResourceSettings(always_update=always_update))
     )
     one = chosen("managedresource", settings)
-    (files,) = clusters_of(objects_in_files([str(tmp_path)]), [[one.controller]])
-    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(files.cluster)), EVERYTHING)
+    (cluster,) = clusters_of(objects_in_files([str(tmp_path)]), [[one.controller]])
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(cluster)), EVERYTHING)
 
     planned, failures = planned_over(clusters, one)
 
