@@ -6,7 +6,7 @@
 
 from hedgerow.resource_manager.token_requests.controller import TokenRequestorConfig, token_requestor
 from hedgerow.resource_manager.token_requests.kubeconfig import Kubeconfig, read_kubeconfig
-from hedgerow.resource_manager.token_requests.token_secret import Schedule, renewal
+from hedgerow.resource_manager.token_requests.service_account import Schedule, renewal
 
 __all__ = [
     "Kubeconfig",

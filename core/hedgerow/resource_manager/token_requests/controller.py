@@ -1,15 +1,12 @@
-"""The controller that keeps the tokens in Secrets fresh, from top to bottom.
+"""The controller that keeps the tokens in Secrets fresh.
 
-Of Secrets it sees those alone that ask for a token; of ServiceAccounts whether pods get tokens of them, so that one
-that is as it should be costs no request. Whatever a Secret says wrongly is found out before a token is asked for: no
-token is burnt on a Secret that cannot hold it. What is said of a Secret repeats no value of it.
+It watches the Secrets that ask for a token, and ServiceAccounts, so that one that is as it should be costs no request.
+All problems of a Secret are found before a token is requested, so that none is wasted. Messages repeat no value of it.
 
 Source: webhooks-and-tokens §10.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from returns import result
@@ -18,7 +15,6 @@ from hedgerow.api.kubernetes import NAMESPACES, SECRETS, SERVICE_ACCOUNTS
 from hedgerow.api.tokens import (
     ACCOUNT_NAME,
     ACCOUNT_NAMESPACE,
-    KUBECONFIG,
     PURPOSE,
     TOKEN,
     TOKEN_REQUESTOR,
@@ -26,53 +22,50 @@ from hedgerow.api.tokens import (
 )
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
-from hedgerow.machinery.failures import Failure, Problem, annotation_path
-from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
+from hedgerow.machinery.failures import Failure, retryable_failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import InOrder, Plan, failed
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.token_requests.kubeconfig import TokenData
 from hedgerow.resource_manager.token_requests.service_account import (
+    SHORTEST_LIFE,
     Token,
-    lifetime,
     prepare_account,
+    renewal,
     token_of,
     token_request,
 )
 from hedgerow.resource_manager.token_requests.token_secret import (
-    SHORTEST_LIFE,
     TokenSecret,
+    TokenTarget,
+    frozen,
     is_concerned,
     is_mere_renewal,
-    renewal,
+    lifetime,
+    misnamed,
     seconds_until_due,
+    token_target_of,
     transform_token_secret,
+    unusable,
+    writes,
 )
-from hedgerow.resource_manager.token_requests.token_target import TokenTarget, frozen, token_target_of, writes
 
-NAME: Final = "token-requestor"
 DEFAULT_CONCURRENCY: Final = 5
-_PERMISSIONS: Final = (
-    Permission.of(SECRETS, "patch", cluster=Cluster.SOURCE),
-    Permission.of(SECRETS, "get", "create", "patch"),
-    Permission.of(NAMESPACES, "get"),
-)
-"""Wherever the ServiceAccounts are: Secrets say themselves where their tokens are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRequestorConfig:
-    """Which Secrets get tokens, and what tokens these are."""
+    """Which Secrets get which tokens."""
 
     class_name: str | None = None
-    """The class of Secrets that are looked after; none: all are, whatever class they are of."""
+    """The class of the Secrets; none: any."""
     audiences: tuple[str, ...] = ()
-    """Who is to believe the tokens; none: the API server that makes them."""
+    """The audiences of the tokens; none: the API server that issues them."""
     target_namespace: str = ""
-    """Where all ServiceAccounts are; empty: where each Secret says."""
+    """The namespace of all ServiceAccounts; empty: where each Secret says."""
     source_namespaces: tuple[str, ...] = ()
-    """Where the Secrets are that may ask; none: anywhere in sight."""
+    """The only namespaces whose Secrets may ask; none: all that the process reads."""
 
     def concerns(self, secret: Manifest) -> bool:
         """True if a Secret may ask this token requestor, by its labels and its namespace."""
@@ -88,25 +81,28 @@ def token_requestor(
 ) -> Controller[TokenRequestorConfig]:
     """The controller for a configuration."""
 
-    def is_worth_a_look(change: Change) -> bool:
-        versions = (change.old, change.new)
-        is_or_was_concerned = any(each is not None and config.concerns(each) for each in versions)
+    def matters(change: Change) -> bool:
+        is_or_was_concerned = any(
+            config.concerns(version) for version in (change.old, change.new) if version is not None
+        )
         return is_or_was_concerned and not is_mere_renewal(change)
 
+    namespace = config.target_namespace
+
     return Controller(
-        name=NAME,
+        name=TOKEN_REQUESTOR,
         primary=SECRETS,
         watches=(
             Watch(
                 SECRETS,
                 transform_token_secret,
                 own_key,
-                is_worth_a_look,
+                matters,
                 cluster=Cluster.SOURCE,
                 label_selector=f"{PURPOSE}={TOKEN_REQUESTOR}",
                 is_desired_state=True,
             ),
-            Watch(SERVICE_ACCOUNTS, transform_service_account, no_key, namespace=config.target_namespace),
+            Watch(SERVICE_ACCOUNTS, transform_service_account, no_key, namespace=namespace),
         ),
         indexes=(),
         owned=None,
@@ -114,15 +110,14 @@ def token_requestor(
         config=config,
         reconcile=reconcile,
         primary_cluster=Cluster.SOURCE,
-        permissions=(*_PERMISSIONS, *_of_accounts(config.target_namespace)),
-    )
-
-
-def _of_accounts(namespace: str) -> tuple[Permission, ...]:
-    """What may be done with the ServiceAccounts of a namespace; empty: of all."""
-    return (
-        Permission.of(SERVICE_ACCOUNTS, "get", "create", "patch", namespace=namespace),
-        Permission.of(SERVICE_ACCOUNTS, "create", subresource=TOKEN, namespace=namespace),
+        permissions=(
+            # Secrets say where their tokens are wanted, wherever the ServiceAccounts are.
+            Permission.of(SECRETS, "patch", cluster=Cluster.SOURCE),
+            Permission.of(SECRETS, "get", "create", "patch"),
+            Permission.of(NAMESPACES, "get"),
+            Permission.of(SERVICE_ACCOUNTS, "get", "create", "patch", namespace=namespace),
+            Permission.of(SERVICE_ACCOUNTS, "create", subresource=TOKEN, namespace=namespace),
+        ),
     )
 
 
@@ -158,7 +153,7 @@ async def _renewed(
 
 
 def _token_secret(key: ObjectKey, snapshot: Snapshot, config: TokenRequestorConfig) -> TokenSecret | None:
-    """The Secret; none if it wants no token of this token requestor."""
+    """The Secret, if it wants a token of this token requestor."""
     manifest = snapshot.get(SECRETS, key, Cluster.SOURCE)
     return TokenSecret.of(manifest, config.target_namespace) if manifest and config.concerns(manifest) else None
 
@@ -167,7 +162,8 @@ async def _token(
     secret: TokenSecret, token_target: TokenTarget, snapshot: Snapshot, config: TokenRequestorConfig
 ) -> Token | Failure:
     """A new token for a Secret, or why it gets none."""
-    if failure := next(_misnamed_account(secret), None) or frozen(secret, token_target.target):
+    wrong_name = misnamed(secret, secret.account, ACCOUNT_NAME, ACCOUNT_NAMESPACE)
+    if failure := wrong_name or frozen(secret, token_target.target):
         return failure
     if failure := await prepare_account(secret.account, snapshot):
         return failure
@@ -176,41 +172,24 @@ async def _token(
         invalid: Failure = life.failure()
         return invalid
     if token_target.data is not None and (problem := token_target.data.problem):
-        return _unusable(secret, problem)
+        return unusable(secret, problem)
     return await token_of(secret.account, token_request(secret.account, life.unwrap(), config.audiences))
 
 
 async def _written(secret: TokenSecret, token_target: TokenTarget, token: Token, jitter: float) -> Plan:
-    """Put a token where it is wanted, unless it is worth nothing by our clock."""
+    """Put a token where it is wanted, unless it has nearly expired by our clock: it would be renewed for ever."""
     now = await Now()
     if token.expiration - now < SHORTEST_LIFE:
-        return failed(_skewed(secret.account, token.expiration, now))
+        problem = (
+            f"gets a token that expires at {token.expiration:%FT%TZ}, though it is {now:%FT%TZ}: the clocks differ"
+        )
+        return failed(retryable_failure(SERVICE_ACCOUNTS, secret.account, problem))
     schedule = renewal(token.expiration, now, jitter)
     actions = writes(secret, token_target, token.value, schedule.renew_at)
     if isinstance(actions, result.Failure):
-        return failed(_unusable(secret, actions.failure()))
+        return failed(unusable(secret, actions.failure()))
     for written in await InOrder(actions.unwrap()):
         if written.error is not None:
             problem = f"could not update Secret with token: {written.error.message}"
-            return failed(Failure(SECRETS, written.action.key, Problem("", problem), retryable=True))
+            return failed(retryable_failure(SECRETS, written.action.key, problem))
     return Plan(requeue_after=schedule.renew_after.total_seconds())
-
-
-def _misnamed_account(secret: TokenSecret) -> Iterator[Failure]:
-    """What is wrong with the annotations that name the ServiceAccount."""
-    if problem := dns_subdomain_problem(secret.account.name):
-        yield Failure(SECRETS, secret.key, Problem(annotation_path(ACCOUNT_NAME), problem))
-    if problem := dns_label_problem(secret.account.namespace):
-        yield Failure(SECRETS, secret.key, Problem(annotation_path(ACCOUNT_NAMESPACE), problem))
-
-
-def _unusable(secret: TokenSecret, problem: str) -> Failure:
-    """The Secret of the target cluster is looked at anew: nobody watches it, so that no event tells of a correction."""
-    key, retryable = secret.target or secret.key, secret.target is not None
-    return Failure(SECRETS, key, Problem(f"data[{KUBECONFIG}]", problem), retryable)
-
-
-def _skewed(account: ObjectKey, expiration: datetime, now: datetime) -> Failure:
-    """Clocks that differ by nearly the life of a token: it would be renewed again and again."""
-    problem = f"gets a token that expires at {expiration:%FT%TZ}, though it is {now:%FT%TZ}: the clocks differ"
-    return Failure(SERVICE_ACCOUNTS, account, Problem("", problem), retryable=True)

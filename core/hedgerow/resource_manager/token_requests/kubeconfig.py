@@ -1,8 +1,7 @@
-"""Where the token is in the data of a Secret: in a kubeconfig if there is one, else under a key of its own.
+"""The token in the data of a Secret: that of the current user of a kubeconfig if there is one, else under its own key.
 
-Of a kubeconfig the token of the current user counts. Whatever else it holds stays as it is, but for empty tokens, which
-are none. It is read once, as that takes long where it is large. What is said of data that cannot be used repeats
-nothing of them but the names of contexts and users.
+Everything else in a kubeconfig stays as it is, except for empty tokens, which are left out. It is read once, as a large
+one takes long. Problems name contexts and users, and repeat nothing else.
 
 Source: webhooks-and-tokens §10.2, §10.4; I-5, I-14; the reference, against I-15.
 """
@@ -10,9 +9,9 @@ Source: webhooks-and-tokens §10.2, §10.4; I-5, I-14; the reference, against I-
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeAlias
 
-from returns.pipeline import is_successful
 from returns.result import Failure, Result, Success
 
 from hedgerow.api.tokens import KUBECONFIG, TOKEN
@@ -20,14 +19,19 @@ from hedgerow.machinery.documents.budget import ReadingBudget, finished
 from hedgerow.machinery.documents.streams import documents_in_slices
 from hedgerow.machinery.documents.yaml_writing import sorted_yaml
 from hedgerow.machinery.failures import rendered
-from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, with_value, without
+from hedgerow.machinery.reading import UnreadableError, each_at, objects_at, text_at, with_value, without
 
 LARGEST: Final = 128 * 1024
-"""Bytes of the largest kubeconfig that is read: nothing else happens meanwhile, and real ones are a tenth of that."""
+"""Bytes of the largest kubeconfig that is read: it blocks everything else, and real ones are a tenth of that."""
 _MOST_VALUES: Final = 5_000
 """Values in the largest kubeconfig that is read, which takes 20 ms: 300 clusters with contexts and users."""
 _LARGEST_TOKEN: Final = 16 * 1024
-_KINDS: Final = (("apiVersion", "v1"), ("kind", "Config"))
+_TEXTS: Final = {
+    "clusters": (("name",),),
+    "contexts": (("name",), ("context", "user")),
+    "users": (("name",), ("user", TOKEN)),
+}
+"""The paths that must be texts in the entries of each list: no reader of kubeconfigs takes anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,31 +40,30 @@ class Kubeconfig:
 
     content: Mapping[str, Any]
     user: int
-    """Where in the list of users the current one is."""
+    """The position of the current user."""
 
     @property
     def token(self) -> str:
         """The token of the current user; empty if there is none."""
-        return text_at(self._users[self.user], "user", TOKEN) or ""
+        return text_at(objects_at(self.content, "users")[self.user], "user", TOKEN) or ""
 
     def with_token(self, token: str) -> bytes:
-        """The text of the kubeconfig with this token of the current user, the same for equal ones."""
-        users = [_without_empty_token(each) for each in self._users]
-        users[self.user] = with_value(users[self.user], ("user", TOKEN), token)
+        """The text of the kubeconfig with this token of the current user; equal ones have the same text."""
+        path = ("user", TOKEN)
+        users = [
+            without(user, path) if text_at(user, *path) == "" else user for user in objects_at(self.content, "users")
+        ]
+        users[self.user] = with_value(users[self.user], path, token)
         return sorted_yaml({**self.content, "users": users}).encode()
 
     @property
     def takes_token(self) -> bool:
-        """Whether it can still be read once another token is in it: written out it may be larger than it was."""
+        """True if it can be read with another token: it may be larger once it is written."""
         return len(self.with_token("")) <= LARGEST - _LARGEST_TOKEN
-
-    @property
-    def _users(self) -> Sequence[Mapping[str, Any]]:
-        return objects_at(self.content, "users")
 
 
 def read_kubeconfig(raw: bytes) -> Result[Kubeconfig, str]:
-    """A kubeconfig in YAML or JSON, or why nobody can say whose token it holds."""
+    """A kubeconfig in YAML or JSON, or why it cannot be read or has no current user."""
     return decoded_kubeconfig(raw).bind(with_current_user)
 
 
@@ -69,13 +72,13 @@ def decoded_kubeconfig(raw: bytes) -> Result[Mapping[str, Any], str]:
     if len(raw) > LARGEST:
         return Failure(f"is larger than {LARGEST // 1024} KiB")
     try:
-        return _document(raw).bind(_shaped)
+        return _document(raw).bind(_checked)
     except UnreadableError as error:
         return Failure(str(error))
 
 
-def _document(raw: bytes) -> Result[Any, str]:
-    """The one document of a text; a mapping without entries where there is none."""
+def _document(raw: bytes) -> Result[Mapping[str, Any], str]:
+    """The one document of a text; an empty object if there is none."""
     budget = ReadingBudget(nodes=_MOST_VALUES)
     try:
         documents = finished(documents_in_slices(raw.decode("utf-8-sig"), budget))
@@ -84,19 +87,30 @@ def _document(raw: bytes) -> Result[Any, str]:
     if budget.exceeded:
         return Failure(f"holds {budget.exceeded}")
     if any(document.problems for document in documents):
-        # What is wrong in which line is left out, as that may repeat the line.
+        # A problem may repeat a line, which may be confidential.
         return Failure("is neither YAML nor JSON")
     values = [document.value for document in documents if document.value is not None]
     return Failure("holds more than one document") if len(values) > 1 else Success(values[0] if values else {})
 
 
-def _without_empty_token(user: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An entry without a token that is empty, as whoever writes kubeconfigs leaves it out."""
-    return without(user, ("user", TOKEN)) if text_at(user, "user", TOKEN) == "" else user
+def _checked(content: Mapping[str, Any]) -> Result[Mapping[str, Any], str]:
+    """The content of a kubeconfig, or why it is that of another object."""
+    for name, expected in (("apiVersion", "v1"), ("kind", "Config")):
+        if text_at(content, name) not in {None, "", expected}:
+            return Failure(f"{name}: must be {expected}")
+    text_at(content, "current-context")
+    for name, paths in _TEXTS.items():
+        each_at(partial(_read_texts, paths), content, name)
+    return Success(content)
+
+
+def _read_texts(paths: Sequence[Sequence[str]], entry: Mapping[str, Any]) -> None:
+    for path in paths:
+        text_at(entry, *path)
 
 
 def with_current_user(content: Mapping[str, Any]) -> Result[Kubeconfig, str]:
-    """The kubeconfig with its current user, or what is missing: the current context or its user."""
+    """The kubeconfig with its current user, or why it has none."""
     context_name = text_at(content, "current-context")
     contexts, users = objects_at(content, "contexts"), objects_at(content, "users")
     if not context_name:
@@ -111,39 +125,6 @@ def with_current_user(content: Mapping[str, Any]) -> Result[Kubeconfig, str]:
     return Success(Kubeconfig(content, user))
 
 
-def _shaped(content: Mapping[str, Any]) -> Result[Mapping[str, Any], str]:
-    """The content of a kubeconfig, or why it is that of another object.
-
-    Raises:
-        UnreadableError: a field has another shape than kubeconfigs have.
-    """
-    for name, expected in _KINDS:
-        if text_at(content, name) not in {None, "", expected}:
-            return Failure(f"{name}: must be {expected}")
-    text_at(content, "current-context")
-    _, contexts, users = (_named(content, name) for name in ("clusters", "contexts", "users"))
-    _check_texts(contexts, "contexts", "context", "user")
-    _check_texts(users, "users", "user", TOKEN)
-    return Success(content)
-
-
-def _named(content: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
-    """The entries of a list whose names are texts."""
-    entries = objects_at(content, name)
-    _check_texts(entries, name, "name")
-    return entries
-
-
-def _check_texts(entries: Sequence[Mapping[str, Any]], list_name: str, *path: str) -> None:
-    """Have it said if a field of any entry is no text: no reader of kubeconfigs takes such a one, whosever it is."""
-    for index, entry in enumerate(entries):
-        try:
-            object_at(entry, *path[:-1])
-            text_at(entry, *path)
-        except UnreadableError as error:
-            raise error.below(f"{list_name}[{index}]") from error
-
-
 Data: TypeAlias = Mapping[str, str]
 
 
@@ -153,27 +134,36 @@ class TokenData:
 
     data: Data
     content: Result[Mapping[str, Any], str] | None
-    """Of the kubeconfig, or why it cannot be read; none: there is no kubeconfig."""
+    """The content of the kubeconfig, or why it cannot be read; none: there is no kubeconfig."""
 
     @classmethod
     def of(cls, data: Data) -> "TokenData":
         """Data, with their kubeconfig read."""
-        return cls(data, _decoded(data[KUBECONFIG]) if KUBECONFIG in data else None)
+        if KUBECONFIG not in data:
+            return cls(data, None)
+        try:
+            return cls(data, decoded_kubeconfig(b64decode(data[KUBECONFIG], validate=True)))
+        except ValueError:
+            return cls(data, Failure("is not encoded in base64"))
 
     @property
     def has_token(self) -> Result[bool, str]:
-        """True if the data hold a token, or why that cannot be told; one of its own counts even if it is empty.
+        """True if the data hold a token, or why that is unknown; outside of a kubeconfig even an empty one counts.
 
-        A kubeconfig without a current user holds none: a token is due, for which the ServiceAccount comes first.
+        A kubeconfig without a current user holds none: a token is due, for which the ServiceAccount is prepared.
         """
-        return Success(TOKEN in self.data) if self.content is None else self.content.map(_has_token)
+        if self.content is None:
+            return Success(TOKEN in self.data)
+        return self.content.map(
+            lambda content: with_current_user(content).map(lambda found: found.token).value_or("") != ""
+        )
 
     @property
     def problem(self) -> str | None:
         """Why a token cannot be put into the data; none if it can."""
-        kubeconfig = self._kubeconfig
-        if kubeconfig is None:
+        if self.content is None:
             return None
+        kubeconfig = self.content.bind(with_current_user)
         if isinstance(kubeconfig, Failure):
             problem: str = kubeconfig.failure()
             return problem
@@ -181,29 +171,9 @@ class TokenData:
         return None if takes_token else f"would be larger than {LARGEST // 1024} KiB with a new token"
 
     def with_token(self, token: str) -> Result[Data, str]:
-        """The data that change once they hold a token, or why they cannot; a token beside a kubeconfig stays."""
-        kubeconfig = self._kubeconfig
-        if kubeconfig is None:
-            return Success({TOKEN: _encoded(token.encode())})
-        return kubeconfig.map(lambda kubeconfig: {KUBECONFIG: _encoded(kubeconfig.with_token(token))})
-
-    @property
-    def _kubeconfig(self) -> Result[Kubeconfig, str] | None:
-        return None if self.content is None else self.content.bind(with_current_user)
-
-
-def _has_token(content: Mapping[str, Any]) -> bool:
-    kubeconfig = with_current_user(content)
-    return is_successful(kubeconfig) and bool(kubeconfig.unwrap().token)
-
-
-def _decoded(value: str) -> Result[Mapping[str, Any], str]:
-    try:
-        raw = b64decode(value, validate=True)
-    except ValueError:
-        return Failure("is not encoded in base64")
-    return decoded_kubeconfig(raw)
-
-
-def _encoded(value: bytes) -> str:
-    return b64encode(value).decode()
+        """The data to change so that they hold a token, or why they cannot; a token beside a kubeconfig stays."""
+        if self.content is None:
+            return Success({TOKEN: b64encode(token.encode()).decode()})
+        return self.content.bind(with_current_user).map(
+            lambda kubeconfig: {KUBECONFIG: b64encode(kubeconfig.with_token(token)).decode()}
+        )

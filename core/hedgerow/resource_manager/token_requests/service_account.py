@@ -1,7 +1,6 @@
-"""The ServiceAccount whose token is wanted: it is created, pods get no tokens of it, and it is asked for the token.
+"""The ServiceAccount whose token is wanted: it is created, pods get no tokens of it, and the token is requested.
 
-What the cache shows of it is believed until a write for it is refused; then it is asked for. Its namespace is not made,
-and its other fields are nobody's business here.
+The cached object counts until a write is refused; then the object is read live. Its namespace is not created.
 
 Source: webhooks-and-tokens §10.1, steps 3 to 5; Kubernetes API, authentication.k8s.io/v1 TokenRequest.
 """
@@ -10,22 +9,21 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeAlias
 
-from returns.result import Result
-
-from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNTS
-from hedgerow.api.tokens import EXPIRATION, TOKEN
+from hedgerow.api.kubernetes import SERVICE_ACCOUNTS
+from hedgerow.api.tokens import TOKEN
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import Failure, Problem, annotation_path
+from hedgerow.machinery.failures import Failure, retryable_failure
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import ApiError, Create, MergePatch
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, text_at
-from hedgerow.machinery.scalars import parse_duration, parse_timestamp
+from hedgerow.machinery.scalars import parse_timestamp
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.token_requests.token_secret import TokenSecret
 
-USUAL_LIFE: Final = timedelta(hours=12)
-_SECOND: Final = timedelta(seconds=1)
+LONGEST_LIFE: Final = timedelta(hours=24)
+"""A token that is valid for longer is renewed as if it were not: one that leaked is replaced within a day."""
+SHORTEST_LIFE: Final = timedelta(minutes=1)
+"""A token that is valid for less by our clock is not used: API servers make no such tokens, so the clocks differ."""
 _CONFLICT: Final = 409
 _AUTOMOUNT: Final = "automountServiceAccountToken"
 
@@ -37,35 +35,39 @@ class Token(NamedTuple):
     expiration: datetime
 
 
-def lifetime(secret: TokenSecret) -> Result[timedelta, Failure]:
-    """For how long a Secret wants its token to be valid, or why nobody can say."""
-    text = secret.expiration
-    if text is None:
-        return Result.from_value(USUAL_LIFE)
-    return parse_duration(text).alt(
-        lambda problem: Failure(SECRETS, secret.key, Problem(annotation_path(EXPIRATION), problem))
-    )
+class Schedule(NamedTuple):
+    """When a token is renewed, as a span and as a moment."""
+
+    renew_after: timedelta
+    renew_at: datetime
+
+
+def renewal(expiration: datetime, now: datetime, jitter: float) -> Schedule:
+    """When a token is to be renewed; not later than now if it has expired.
+
+    Args:
+        expiration: of the token.
+        now: the time.
+        jitter: from 0 to less than 1, so that not all tokens of one time are renewed at one time.
+    """
+    base = min(expiration - now, LONGEST_LIFE) * 80 // 100
+    renew_after = base + base * 0.05 * jitter
+    return Schedule(renew_after, now + renew_after)
 
 
 def token_request(account: ObjectKey, life: timedelta, audiences: Sequence[str]) -> Create:
-    """The request for a token of a ServiceAccount.
-
-    Args:
-        account: whose token.
-        life: for how long it is to be valid, in whole seconds; what is left of one is dropped.
-        audiences: who is to believe it; none: the API server.
-    """
+    """The request for a token of a ServiceAccount that is valid for whole seconds; no audience: the API server."""
     manifest = {
         "apiVersion": "authentication.k8s.io/v1",
         "kind": "TokenRequest",
         "metadata": {"namespace": account.namespace, "name": account.name},
-        "spec": {"audiences": [*audiences], "expirationSeconds": int(life / _SECOND)},
+        "spec": {"audiences": [*audiences], "expirationSeconds": int(life.total_seconds())},
     }
     return Create(SERVICE_ACCOUNTS, manifest, "renewal-due", subresource=TOKEN)
 
 
 def granted(answer: Manifest | None) -> Token | None:
-    """The token in an API server's answer; none where there is none."""
+    """The token in an API server's answer, if any."""
     try:
         value = text_at(answer or {}, "status", "token")
         expiration = parse_timestamp(text_at(answer or {}, "status", "expirationTimestamp"))
@@ -83,32 +85,35 @@ async def prepare_account(key: ObjectKey, snapshot: Snapshot) -> Failure | None:
     if change is None:
         return None
     error = (await change).error
-    if error is not None and _is_race(change, error):
-        return await _prepare_live(key, change, error)
-    return _not_changed(change, error)
+    if error is None:
+        return None
+    # The object exists after all, or no longer.
+    is_race = error.code == _CONFLICT if isinstance(change, Create) else error.is_not_found
+    return await _prepare_live(key, change, error) if is_race else _not_changed(change, error)
 
 
 async def token_of(key: ObjectKey, request: Create) -> Token | Failure:
-    """The token that a request asks for, or why there is none. An account that does not exist after all is created."""
+    """The token that is requested, or why there is none. An account that does not exist after all is created."""
     result = await request
     if result.error is not None and result.error.is_not_found:
         if failure := await _prepare_live(key, request, result.error):
             return failure
         result = await request
     if result.error is not None:
-        return _failure(key, f"gets no token: {result.error.message}")
-    return granted(result.stored) or _failure(key, "gets no token: the answer holds none")
+        return retryable_failure(SERVICE_ACCOUNTS, key, f"gets no token: {result.error.message}")
+    return granted(result.stored) or retryable_failure(SERVICE_ACCOUNTS, key, "gets no token: the answer holds none")
 
 
 async def _prepare_live(key: ObjectKey, tried: _Change, error: ApiError) -> Failure | None:
-    """The same by the live object, after a request that relied on the cache was refused."""
+    """The same for the live object, after a request that relied on the cache was refused."""
     answer = await ObjectQuestion(SERVICE_ACCOUNTS, key, Cluster.TARGET)
     if isinstance(answer, NotAnswered) and not answer.is_not_found:
-        return _failure(key, f"cannot be read: {answer.message}")
+        return retryable_failure(SERVICE_ACCOUNTS, key, f"cannot be read: {answer.message}")
     change = _change(key, answer.objects[0] if isinstance(answer, Found) else None)
-    if change is None or change == tried:
-        return None if change is None else _not_changed(change, error)
-    return _not_changed(change, (await change).error)
+    if change is None:
+        return None
+    latest_error = error if change == tried else (await change).error
+    return None if latest_error is None else _not_changed(change, latest_error)
 
 
 def _change(key: ObjectKey, account: Manifest | None) -> _Change | None:
@@ -126,17 +131,6 @@ def _change(key: ObjectKey, account: Manifest | None) -> _Change | None:
     return None
 
 
-def _is_race(change: _Change, error: ApiError) -> bool:
-    """Whether a refusal says that the ServiceAccount exists after all, or that it does not."""
-    return error.code == _CONFLICT if isinstance(change, Create) else error.is_not_found
-
-
-def _not_changed(change: _Change, error: ApiError | None) -> Failure | None:
-    if error is None:
-        return None
+def _not_changed(change: _Change, error: ApiError) -> Failure:
     verb = "created" if isinstance(change, Create) else "changed"
-    return _failure(change.key, f"cannot be {verb}: {error.message}")
-
-
-def _failure(key: ObjectKey, problem: str) -> Failure:
-    return Failure(SERVICE_ACCOUNTS, key, Problem("", problem), retryable=True)
+    return retryable_failure(SERVICE_ACCOUNTS, change.key, f"cannot be {verb}: {error.message}")
