@@ -1,29 +1,64 @@
-"""Sends the requests of one list-and-watch, reads their answers, and compares an open watch with its server.
+"""Sends the requests of one list-and-watch, reads the answers, and compares an open watch with its server.
 
 Knows neither what was asked before nor what an answer leads to.
 """
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from http import HTTPStatus
 from typing import Any, Final
 
 from hedgerow.machinery.clusters import ReadScope
 from hedgerow.machinery.controller import Read
-from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.informer.answers import Refused, UnreadableObjectError, watch_event
+from hedgerow.machinery.objects import Manifest, Resource, key_of, resource_version_of
 from hedgerow_adapters.informer.machine import Page, ProtocolError, WatchEvent, is_before
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.documents import NO_LIST, ListPage, list_page
-from hedgerow_adapters.protocol.responses import status_error
-from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
+from hedgerow_adapters.protocol.responses import StatusError, missing_permission, status_error
+from hedgerow_adapters.protocol.transport import Request, Response, Transport, TransportError
 from hedgerow_adapters.slices import slices
 
 PAGE_SIZE: Final = 500
 LONGEST_SILENCE: Final = 30.0
 """Seconds without a byte after which a list is given up."""
+FROM_THE_FUTURE: Final = "ResourceVersionTooLarge"
+COMPARED_EVERY: Final = 60.0
+"""Seconds after which an open watch is compared with the server, at least; a random share of a tenth is added."""
+
+
+class Refused(Exception):  # noqa: N818 -- an answer of the server, not an error of ours
+    """The server refused; says why, or which permission is missing."""
+
+    def __init__(self, request: Request, error: StatusError) -> None:
+        super().__init__(missing_permission(request, error) if error.is_forbidden else error.message)
+        self.error = error
+
+    @property
+    def is_final(self) -> bool:
+        """True if the server will refuse the same question again, however often it is asked.
+
+        The version or token is too old, or was never valid, or is one of a past that was restored from a backup.
+        """
+        error = self.error
+        return error.is_expired or error.status == HTTPStatus.BAD_REQUEST or FROM_THE_FUTURE in error.causes
+
+    @property
+    def cause(self) -> str:
+        """The cause that observers are told."""
+        if self.error.is_expired:
+            return "expired"
+        return "forbidden" if self.error.is_forbidden else "refused"
+
+
+class UnreadableObjectError(Exception):
+    """An object has not the shape that its watch relies on."""
+
+    def __init__(self, resource: Resource, manifest: Any, problem: Exception) -> None:
+        has_metadata = isinstance(manifest, Mapping) and isinstance(manifest.get("metadata"), Mapping)
+        name = f" {key_of(manifest)}" if has_metadata else ""
+        super().__init__(f"{resource.kind}{name} cannot be read: {type(problem).__name__}: {problem}")
 
 
 class RestoredError(Exception):
@@ -34,19 +69,12 @@ class RestoredError(Exception):
 
 
 class Exchanges:
-    """What one list-and-watch asks an API server.
+    """The requests of one list-and-watch.
 
     Every method raises `Refused` where the server refuses, and TransportError where it does not answer.
     """
 
     def __init__(self, transport: Transport, read: Read, scope: ReadScope) -> None:
-        """Nothing was asked yet.
-
-        Args:
-            transport: leads to the API server.
-            read: what to list and watch, and what to keep of it.
-            scope: of the objects.
-        """
         self._transport = transport
         self._read = read
         self._scope = scope
@@ -69,12 +97,8 @@ class Exchanges:
             ProtocolError: the answer is no list.
             UnreadableObjectError: one of the objects is malformed.
         """
-        request = requests.list_page(
-            self._read.resource,
-            **self._selection,
-            limit=requests.WHOLE if whole else PAGE_SIZE,
-            continuation=continuation,
-        )
+        limit = requests.WHOLE if whole else PAGE_SIZE
+        request = requests.list_page(self._read.resource, **self._selection, limit=limit, continuation=continuation)
         shown = await self._listed(request, timeout=LONGEST_SILENCE)
         if shown is None:
             raise ProtocolError(NO_LIST)
@@ -98,13 +122,12 @@ class Exchanges:
             raise UnreadableObjectError(self._read.resource, manifest, problem) from problem
 
     async def compare(self, version: str) -> None:
-        """Ask the server for its current version: what it has delivered is older, unless a backup was restored.
+        """Ask the server for its current version, by a consistent read: a list of one object without a version.
 
-        Each resource is compared by itself, as resources may be in different storages. The list is a consistent read:
-        it states no version.
+        Each resource is compared by itself, as resources may be in different storages.
 
         Raises:
-            RestoredError: the server is at a version before that one.
+            RestoredError: the server is at a version before that one: a backup was restored.
         """
         request = requests.list_page(
             self._read.resource, namespace=self._scope.namespace, name=self._scope.name, limit=1, metadata_only=True
@@ -131,28 +154,23 @@ class Exchanges:
         async with self._transport.stream(request, timeout=patience) as stream:
             if stream.status != HTTPStatus.OK:
                 raise Refused(request, status_error(Response(stream.status, stream.body, stream.headers)))
-            async with aclosing(self._events(request, stream)) as events:
+            async with aclosing(self._event(request, event) async for event in stream.events) as events:
                 yield events
 
-    async def _events(self, request: Request, stream: Stream) -> AsyncGenerator[WatchEvent, None]:
-        async for event in stream.events:
-            yield watch_event(request, event, self._transformed)
-
-
-COMPARED_EVERY: Final = 60.0
-"""Seconds after which an open watch is compared with the server, at least; a random share of a tenth is added."""
+    def _event(self, request: Request, event: Mapping[str, Any]) -> WatchEvent:
+        kind, body = event.get("type"), event.get("object")
+        if not isinstance(kind, str) or not isinstance(body, Mapping):
+            raise ProtocolError("a watch event without type and object")
+        if kind == "ERROR":
+            raise Refused(request, status_error(Response(HTTPStatus.INTERNAL_SERVER_ERROR, body)))
+        return WatchEvent(kind, body if kind == "BOOKMARK" else self._transformed(body), resource_version_of(body))
 
 
 @asynccontextmanager
 async def compared(
     exchanges: Exchanges, version: Callable[[], str | None], random: Callable[[], float]
 ) -> AsyncIterator[None]:
-    """A context in which a watch is consumed.
-
-    Args:
-        exchanges: with the server.
-        version: what was delivered so far; none: there is nothing to compare.
-        random: numbers between 0 and 1, for jitter.
+    """A context in which a watch is consumed; `version` is what it has delivered, none: nothing to compare.
 
     Raises:
         RestoredError: the server is at a version before that one.
@@ -175,7 +193,6 @@ async def _compare(
     exchanges: Exchanges, version: Callable[[], str | None], random: Callable[[], float], consumer: asyncio.Timeout
 ) -> Exception:
     """End the consumer once the server turns out to have been restored; why."""
-    loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(COMPARED_EVERY * (1.0 + 0.1 * random()))
         try:
@@ -184,5 +201,5 @@ async def _compare(
         except (Refused, TransportError):
             continue  # the watch itself tells of an outage
         except Exception as problem:  # noqa: BLE001 -- raised by the consumer
-            consumer.reschedule(loop.time())
+            consumer.reschedule(asyncio.get_running_loop().time())
             return problem

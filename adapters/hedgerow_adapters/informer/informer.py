@@ -7,12 +7,12 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Protocol
 
-from hedgerow.machinery.clusters import EVERYTHING, ReadScope
+from hedgerow.machinery.clusters import EVERYTHING, Cluster, ReadScope
 from hedgerow.machinery.controller import Read
-from hedgerow_adapters.informer.answers import Refused, UnreadableObjectError
-from hedgerow_adapters.informer.exchanges import Exchanges, RestoredError, compared
+from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.informer.exchanges import Exchanges, Refused, RestoredError, UnreadableObjectError, compared
 from hedgerow_adapters.informer.machine import (
     Absent,
     Delivery,
@@ -30,7 +30,6 @@ from hedgerow_adapters.informer.machine import (
     Watching,
     advance,
 )
-from hedgerow_adapters.informer.observer import InformerObserver, Watched
 from hedgerow_adapters.informer.recovery import restart_delay, search_delay
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Transport, TransportError
@@ -43,12 +42,33 @@ HEALTHY_AFTER: Final = 5.0
 """Seconds that a watch has to last so that its end is no reason to wait."""
 
 
+class Watched(NamedTuple):
+    """What a list-and-watch reads."""
+
+    resource: Resource
+    cluster: Cluster = Cluster.TARGET
+    scope: ReadScope = EVERYTHING
+
+
+class InformerObserver(Protocol):
+    """Hears what happens to a list-and-watch, for logs and metrics."""
+
+    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
+        """A list or watch ended; `cause` is short and stable, `problem` is none for an orderly end.
+
+        The causes: `closed` and `closed-early`, `disconnected`, `refused`, `forbidden`, `expired`, `unreadable`,
+        `absent` where discovery lacks an optional resource, told once for an absence, `restored` where the server's
+        storage was restored from a backup, and `raised` for a defect of the transport or the listener.
+        """
+        ...
+
+    def resumed(self, watched: Watched) -> None:
+        """All is well after a problem: everything is listed, and a watch has brought something since, or lasted."""
+        ...
+
+
 async def _pause(seconds: float) -> bool:
     await asyncio.sleep(seconds)
-    return False
-
-
-async def _never() -> bool:
     return False
 
 
@@ -59,13 +79,12 @@ class Informer:
     next when the listener is through with the last, and `resource_version` is what the deliveries so far have brought
     the listener up to.
 
-    Guarantees: after an end that is no good sign the next try waits, from 0.8 s up to 30 s and jitter, until a watch
-    has lasted; an answer that cannot be read, or that the listener does not take but raises, is told and leads to a
-    fresh list; a complete list is delivered to its end before another one begins. A watch that resumes, and once a
-    minute an open one, is compared with the server: to a version of the future, which a restored backup leaves behind,
-    servers answer with silence. Who raises must not have taken any of it: the list brings it again. An optional
-    resource that discovery lacks has no objects; it is looked for again, ever more rarely, and is listed once it is
-    there. A 404 alone is no absence: what is known stays.
+    Guarantees: after a bad end the next try waits 0.8 s up to 30 s and jitter, until a watch has lasted. An answer
+    that cannot be read, or that the listener refuses by raising, leads to a fresh list, so a listener that raises
+    must not have taken any of it. A complete list is delivered to its end before another one begins. A watch that
+    resumes, and once a minute an open one, is compared with the server: to a version of the future, which a restored
+    backup leaves behind, servers answer with silence. An optional resource that discovery lacks has no objects; it is
+    looked for again, ever more rarely, and is listed once it is there. A 404 alone is no absence: what is known stays.
     """
 
     def __init__(
@@ -78,7 +97,7 @@ class Informer:
         random: Callable[[], float],
         scope: ReadScope = EVERYTHING,
         pause: Callable[[float], Awaitable[bool]] = _pause,
-        is_absent: Callable[[], Awaitable[bool]] = _never,
+        is_absent: Callable[[], Awaitable[bool]] | None = None,
         is_lossless: bool = False,
     ) -> None:
         """An informer that has asked for nothing yet.
@@ -87,14 +106,13 @@ class Informer:
             transport: leads to the API server.
             read: what to list and watch, and what to keep of it.
             deliver: receives what arrives. The informer requests nothing more until it returns.
-            observer: is told what happens.
+            observer: hears what happens.
             random: numbers between 0 and 1, for jitter.
             scope: of the objects.
-            pause: waits for so many seconds before a further try; true if it came back early, as all is well again.
+            pause: waits so many seconds before a further try; true if it came back early, as all is well again.
             is_absent: asked after a 404 about an optional resource: whether discovery lacks it.
             is_lossless: whether the transport loses nothing, so that a watch neither ends nor is compared.
         """
-        self.resource: Final = read.resource
         self.scope: Final = scope
         self._watched = Watched(read.resource, read.cluster, scope)
         self.synced = asyncio.Event()
@@ -102,21 +120,19 @@ class Informer:
         self.heard_at = asyncio.get_running_loop().time()
         """When the server last showed that nothing is missed, by a whole list or a watch; before when this was made."""
         self._exchanges = Exchanges(transport, read, scope)
-        self._may_be_absent = read.may_be_absent
         self._deliver = deliver
         self._observer = observer
         self._random = random
         self._pause = pause
-        self._is_absent = is_absent
+        self._is_absent = is_absent if read.may_be_absent else None
         self._is_lossless = is_lossless
         self._state: State = Empty()
         self._fruitless = 0
         self._searches = 0
-        """How many times in a row the server turned out not to know the resource."""
+        """Times in a row that the server did not know the resource."""
         self._is_replacing = False
-        """Whether a list that has come to its end is being delivered."""
         self._expiries = 0
-        """How many lists in a row were given up because a continuation had expired."""
+        """Lists in a row that were given up because a continuation had expired."""
         self._resumes = False
         """Whether a watch was tried since the last whole list."""
         self._may_start_anew_at_once = True
@@ -204,12 +220,11 @@ class Informer:
                     self._resumes = True
                     return await self._watch_from(version)
         except Refused as refused:
-            if self._may_be_absent and refused.is_unproven_absence and await self._is_absent():
+            if self._is_absent and refused.error.is_unproven_absence and await self._is_absent():
                 return await self._found_absent()
             raise
 
     async def _found_absent(self) -> bool:
-        """Take it that there are no objects, as discovery lacks their resource."""
         await self._receive(Absent())
         self._heard()
         self._is_well()
@@ -276,10 +291,11 @@ class Informer:
     def _compared(self) -> AbstractAsyncContextManager[None]:
         if self._is_lossless:
             return nullcontext()
-        return compared(self._exchanges, self._watched_version, self._random)
 
-    def _watched_version(self) -> str | None:
-        return self._state.resource_version if isinstance(self._state, Watching) else None
+        def version() -> str | None:
+            return self._state.resource_version if isinstance(self._state, Watching) else None
+
+        return compared(self._exchanges, version, self._random)
 
     async def _receive(self, received: Input) -> None:
         self._state, delivery = advance(self._state, received)

@@ -20,19 +20,19 @@ from hedgerow.machinery.objects import Manifest
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """Nothing is known; the first page of a list is to be asked for."""
+    """Nothing is known; ask for the first page of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Some pages have arrived; the next is to be asked for."""
+    """Some pages have arrived; ask for the next."""
 
     continuation: str
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Everything up to a version is known; a watch from there is to be opened."""
+    """Everything up to a version is known; open a watch from there."""
 
     resource_version: str
 

@@ -19,22 +19,12 @@ LONGEST_SEARCH: Final = 30.0
 
 
 def restart_delay(attempt: int, jitter: float) -> float:
-    """Seconds before a try: 0.8 s doubling up to 30 s, stretched by up to as much again.
-
-    Args:
-        attempt: how many tries in a row have come to nothing, from 1.
-        jitter: a random number between 0 and 1.
-    """
+    """Seconds before try `attempt`, from 1: 0.8 s doubling up to 30 s, times 1 to 2 by the jitter (0 to 1)."""
     return min(FIRST * 2.0 ** min(attempt - 1, _DOUBLINGS), LONGEST) * (1.0 + jitter)
 
 
 def search_delay(search: int, jitter: float) -> float:
-    """Seconds before what the server does not know is looked for again: 5 s doubling up to 30 s, stretched as above.
-
-    Args:
-        search: how many times in a row it has been looked for in vain, from 1.
-        jitter: a random number between 0 and 1.
-    """
+    """Seconds before what the server does not know is looked for again: 5 s doubling up to 30 s, stretched as above."""
     return min(FIRST_SEARCH * 2.0 ** min(search - 1, _DOUBLINGS), LONGEST_SEARCH) * (1.0 + jitter)
 
 
@@ -53,13 +43,7 @@ class Recovery:
     def __init__(
         self, transport: Transport, *, random: Callable[[], float], on_recovery: Callable[[], None] = lambda: None
     ) -> None:
-        """Nothing is asked before somebody waits.
-
-        Args:
-            transport: leads to the server.
-            random: numbers between 0 and 1, for jitter.
-            on_recovery: told that a server that was away is ready again.
-        """
+        """Asks nothing before somebody waits; `on_recovery` is told that a server that was away is ready again."""
         self._transport = transport
         self._random = random
         self._on_recovery = on_recovery
@@ -88,19 +72,17 @@ class Recovery:
 
     async def _ask(self) -> None:
         clock = asyncio.get_running_loop().time
-        await self._until_the_next_question()
-        while not await self._is_ready():
+        while True:
+            await asyncio.sleep(ASKED_EVERY * (1.0 + self._random()))
+            if await self._is_ready():
+                break
             self._away_at = clock()
-            await self._until_the_next_question()
         if clock() - self._away_at <= OF_LATE:
             self._away_at = float("-inf")
             self._on_recovery()
             for recovered in self._waiting:
                 if not recovered.done():
                     recovered.set_result(None)
-
-    async def _until_the_next_question(self) -> None:
-        await asyncio.sleep(ASKED_EVERY * (1.0 + self._random()))
 
     async def _is_ready(self) -> bool:
         try:
