@@ -29,7 +29,6 @@ from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.simulation import KeyPlan, in_memory, planning, seeded_cluster
 from hedgerow_adapters.simulation.happenings import Happening
@@ -138,7 +137,7 @@ async def run(
         ExceptionGroup: a part failed that must not, such as the elector with a LeadershipLostError.
     """
     caches = Caches(Clusters.single(Access(transport, tuple(namespaces))), random=random.random)
-    instance, precedence = f"{socket.gethostname()}_{uuid.uuid4()}", Precedence()
+    instance = f"{socket.gethostname()}_{uuid.uuid4()}"
     may_write = elector.may_write if elector else lambda: True
     observer = observer or partial(ControllerTelemetry, metrics=RuntimeMetrics())
     runners, parts = list[ControllerRunner](), list[asyncio.Task[None]]()
@@ -157,7 +156,6 @@ async def run(
                 caches,
                 recorder=recorder,
                 observer=observer(controller),
-                precedence=precedence,
                 may_write=may_write,
             )
             runners.append(runner)

@@ -6,11 +6,12 @@ the core may want first.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.api.kubernetes import NAMESPACES
-from hedgerow.machinery.controller import Change, Context, Controller, primary_object
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Change, Context, Controller, is_owned, keys_from, primary_object
 from hedgerow.machinery.deletion_guard import (
     ALLOW_DELETIONS,
     ALWAYS_ALLOWED,
@@ -26,7 +27,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_
 from hedgerow.machinery.plan import Plan, actions_in
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.clock import utc_now
-from hedgerow_adapters.runtime.forecast import Deleted, Forecast, foresee
+from hedgerow_adapters.slices import slices
 
 STOPPED_FOR: Final = 60.0
 """Seconds for which a refusal stands before the next forecast."""
@@ -34,17 +35,34 @@ COVERED_FOR: Final = 60.0
 """Seconds for which a forecast covers deletions."""
 LISTED_WITHIN: Final = 60.0
 """Seconds that fresh lists may take; without them nothing is confirmed."""
+BREATH: Final = 20
+"""Decisions of a forecast between which others get a turn."""
+_Deleted: TypeAlias = Mapping[ObjectKey, frozenset[str]]
+"""The objects that would be deleted, by the keys that would delete them."""
+
+
+class Forecast(NamedTuple):
+    """How many objects a controller would delete if every key had its turn now, and how many it owns.
+
+    Deletions for owners that were seen to go or to change are left out.
+    """
+
+    deletions: int
+    owned: int
+
+    def __str__(self) -> str:
+        """The clause of the event."""
+        return f"{self.deletions} of {self.owned} owned objects would be deleted"
 
 
 class _Held(NamedTuple):
     """What is held back in one namespace since the guard stopped."""
 
     fingerprint: str
-    deleted: Deleted
+    deleted: _Deleted
 
     @property
     def deletions(self) -> int:
-        """How many objects would be deleted."""
         return sum(map(len, self.deleted.values()))
 
 
@@ -79,11 +97,11 @@ class DeletionGuard:
         self._stopped_until = float("-inf")
         self._refused = Forecast(0, 0)
         self._held: dict[str, _Held] = {}
-        """What the last refusal was about, by namespace."""
+        """The content of the last refusal, by namespace."""
         self._told: set[str] = set()
-        """The namespaces whose owners had an event about it."""
+        """The namespaces that had an event about it."""
         self._allowed: dict[ObjectKey, frozenset[str]] = {}
-        """What an annotation has allowed."""
+        """Deletions that an annotation has allowed."""
         self._replacements = 0
         self._judging = asyncio.Lock()
 
@@ -144,10 +162,7 @@ class DeletionGuard:
     def allows(self, key: ObjectKey, plan: Plan, controller: Controller[Any]) -> bool:
         """True if a new plan may delete what it wants to; its deletions are then no longer covered.
 
-        Args:
-            key: whose turn it is.
-            plan: what is wanted.
-            controller: who wants it; no forecast speaks for the plans of a configuration that was replaced since.
+        No forecast covers the plans of a `controller` whose configuration was replaced since.
         """
         if self._owned is None or self._owner_was_seen(key) or self._is_allowed(key, plan):
             return True
@@ -168,7 +183,7 @@ class DeletionGuard:
             return self._accept(held.deleted, f"Namespace {key.namespace}")
         return None
 
-    def _accept(self, deleted: Deleted, annotated: str) -> str:
+    def _accept(self, deleted: _Deleted, annotated: str) -> str:
         self._allowed.update(deleted)
         count = sum(map(len, deleted.values()))
         return f"the annotation {ALLOW_DELETIONS} of {annotated} allows {count} deletions"
@@ -238,7 +253,7 @@ class DeletionGuard:
     def _owner(self, key: ObjectKey) -> Manifest | None:
         return primary_object(self._controller, self._snapshot, key)
 
-    async def _judged(self) -> tuple[Deleted, Forecast, Verdict]:
+    async def _judged(self) -> tuple[_Deleted, Forecast, Verdict]:
         deleted, forecast = await self._foresee()
         verdict = judge_deletions(*forecast, confirmed=False)
         if verdict is not Verdict.CONFIRM:
@@ -251,13 +266,35 @@ class DeletionGuard:
         deleted, forecast = await self._foresee()
         return deleted, forecast, judge_deletions(*forecast, confirmed=True)
 
-    async def _foresee(self) -> tuple[Deleted, Forecast]:
-        """A forecast during which no list has replaced a cache."""
+    async def _foresee(self) -> tuple[_Deleted, Forecast]:
+        """A forecast during which no list has replaced a cache; others get a turn all the while."""
         while True:
             replacements = self._replacements
-            foreseen = await foresee(self._controller, self._snapshot, self._deleted_by)
+            deleted: dict[ObjectKey, frozenset[str]] = {}
+            for position, key in enumerate(await self._all_keys(), start=1):
+                if of_key := self._deleted_by(key):
+                    deleted[key] = of_key
+                if position % BREATH == 0:
+                    await asyncio.sleep(0)
+            forecast = Forecast(sum(map(len, deleted.values())), await self._count_owned())
             if replacements == self._replacements:
-                return foreseen
+                return deleted, forecast
+
+    async def _all_keys(self) -> Mapping[ObjectKey, None]:
+        keys: dict[ObjectKey, None] = {}
+        for cluster in Cluster:
+            for piece in slices(keys_from(self._controller, self._snapshot, cluster)):
+                keys.update(dict.fromkeys(piece))
+                await asyncio.sleep(0)
+        return keys
+
+    async def _count_owned(self) -> int:
+        count = 0
+        if self._owned is not None:
+            for piece in slices(self._snapshot.list(self._owned.resource, cluster=self._owned.cluster)):
+                count += sum(is_owned(self._controller, manifest) for manifest in piece)
+                await asyncio.sleep(0)
+        return count
 
     def _deleted_by(self, key: ObjectKey) -> frozenset[str]:
         """What the first step of a decision deletes; a forecast performs no step, so it knows no later ones."""
@@ -272,7 +309,7 @@ class DeletionGuard:
         return frozenset() if self._is_allowed(key, plan) else deleted_by(plan)
 
 
-def _by_namespace(deleted: Deleted) -> dict[str, _Held]:
+def _by_namespace(deleted: _Deleted) -> dict[str, _Held]:
     grouped: defaultdict[str, dict[ObjectKey, frozenset[str]]] = defaultdict(dict)
     for key, of_key in deleted.items():
         grouped[key.namespace][key] = of_key

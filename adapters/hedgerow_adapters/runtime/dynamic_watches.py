@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Controller, DynamicWatch, Watch
@@ -23,12 +23,10 @@ from hedgerow.machinery.objects import Kind, Resource
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.cache import ObjectStore, is_over
-from hedgerow_adapters.informer import InformerObserver
 from hedgerow_adapters.informer.recovery import restart_delay
-from hedgerow_adapters.runtime.caches import Caches, Listener, View
-
-Keeps: TypeAlias = Callable[[Resource, Callable[[], float]], None]
-"""Is told that a resource is kept, and how to ask for how many seconds nothing has been heard of it."""
+from hedgerow_adapters.runtime.caches import Caches, View
+from hedgerow_adapters.runtime.observer import ControllerObserver
+from hedgerow_adapters.runtime.shared_cache import Listener
 
 GRACE: Final = 60.0
 """Seconds for which a kind is still watched after the last object has ceased to name it."""
@@ -42,9 +40,7 @@ class Reader:
     view: View
     indexes: Sequence[Index[Any]]
     listener_of: Callable[[Watch], Listener]
-    observer: InformerObserver
-    keeps: Keeps
-    """Called once for each resource that a dynamic watch reads."""
+    observer: ControllerObserver
 
 
 def watch_named_kinds(controller: Controller[Any], reader: Reader) -> None:
@@ -79,14 +75,7 @@ class DynamicWatches:
     """The kinds that some objects name, each watched while it is served."""
 
     def __init__(self, dynamic: DynamicWatch, reader: Reader, *, names: ObjectStore, wakes: Sequence[Listener]) -> None:
-        """Nothing is named yet.
-
-        Args:
-            dynamic: the declaration.
-            reader: the controller.
-            names: the objects that name kinds.
-            wakes: the listeners of these objects.
-        """
+        """Nothing is named yet; `names` are the objects that name kinds, `wakes` the listeners of these objects."""
         self._caches = reader.caches
         self._dynamic = dynamic
         self._reader = reader
@@ -163,7 +152,7 @@ class DynamicWatches:
     def _tell_of(self, cluster: Cluster, resource: Resource) -> None:
         if (cluster, resource) not in self._told:
             self._told.add((cluster, resource))
-            self._reader.keeps(resource, partial(self._reader.view.silence_of, cluster, resource))
+            self._reader.observer.keeps(resource, partial(self._reader.view.silence_of, cluster, resource))
 
     def _wake(self, kind: Kind) -> None:
         """Enqueue the keys of the objects that name a kind, as if a list had just returned them."""

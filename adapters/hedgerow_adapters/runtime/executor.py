@@ -8,21 +8,11 @@ import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from types import TracebackType
 from typing import Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, resource_version_of
-from hedgerow.machinery.plan import (
-    Action,
-    ApiError,
-    Create,
-    Delete,
-    JsonPatch,
-    MergePatch,
-    Update,
-    WriteResult,
-)
+from hedgerow.machinery.plan import Action, ApiError, Create, Delete, JsonPatch, MergePatch, Update, WriteResult
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.responses import (
     StatusError,
@@ -53,7 +43,7 @@ class Written:
 
     @property
     def result(self) -> WriteResult:
-        """As a decision is told it."""
+        """The result that a decision gets."""
         return WriteResult(self.action, self.stored)
 
 
@@ -72,7 +62,7 @@ class NotWritten:
 
     @property
     def result(self) -> WriteResult:
-        """As a decision is told it: in the words of the server."""
+        """The result that a decision gets, in the words of the server."""
         if self.answer is not None:
             return WriteResult(self.action, error=api_error_of(self.action, self.answer))
         return WriteResult(self.action, error=ApiError(0, "", self.problem))
@@ -90,11 +80,6 @@ class Unanswered:
 
 
 Report: TypeAlias = Written | NotWritten | Unanswered
-"""What became of an action."""
-
-
-def _no_note(_report: Report) -> None:
-    """Ignores the report."""
 
 
 class Executor:
@@ -117,23 +102,26 @@ class Executor:
             target: leads to the target cluster.
             source: leads to the source cluster; none: it is the target.
             may_write: asked before every write.
-            is_overtaken: whether a cache shows a later version of the object than the one that an action was planned
-                for. A lost answer is no failure then.
+            is_overtaken: whether a cache shows a later version of the object than the action was planned for. A lost
+                answer is no failure then.
         """
         self._is_overtaken = is_overtaken
         self._transports = {Cluster.TARGET: target, Cluster.SOURCE: source or target}
         self._may_write = may_write
 
     async def carry_out(
-        self, actions: Sequence[Action], note: Callable[[Report], None] = _no_note, *, in_order: bool = False
+        self,
+        actions: Sequence[Action],
+        note: Callable[[Report], None] = lambda _report: None,
+        *,
+        in_order: bool = False,
     ) -> list[Report]:
-        """What became of each action, in their order.
+        """The reports on actions, in their order.
 
         Args:
             actions: what to carry out.
-            note: called with each report as soon as there is one, so that a turn that is cancelled knows its writes.
-            in_order: whether each waits for the one before it. What comes after one that fails is not tried then, and
-                not reported on.
+            note: called with each report at once, so that a turn that is cancelled knows its writes.
+            in_order: whether each waits for the one before it. Nothing after one that fails is tried or reported on.
         """
         if in_order:
             reports: list[Report] = []
@@ -170,8 +158,20 @@ class Executor:
         return await self._sent(action, request)
 
     async def _sent(self, action: Action, request: Request) -> Report:
+        loop, limit = asyncio.get_running_loop(), asyncio.timeout(None)
+        timer: asyncio.TimerHandle
+
+        def check() -> None:
+            """End the wait once a cache shows a later version: a lost answer would occupy a worker for long."""
+            nonlocal timer
+            if self._is_overtaken(action):
+                limit.reschedule(loop.time())
+            else:
+                timer = loop.call_later(CHECKED_EVERY, check)
+
+        timer = loop.call_later(OVERDUE, check)
         try:
-            async with _WhileItMatters(action, self._is_overtaken):
+            async with limit:
                 response = await self._transports[action.cluster].send(request, may_send=self._may_write)
         except TimeoutError:
             return Unanswered(action)
@@ -181,40 +181,11 @@ class Executor:
             return Unanswered(action) if self._is_overtaken(action) else NotWritten(action, str(error), hits_all=True)
         except Exception as error:  # noqa: BLE001 -- what became of the others must not be lost with it
             return NotWritten(action, f"{type(error).__name__}: {error}")
+        finally:
+            timer.cancel()
         if response.is_success:
             return _written(action, response)
         return _not_written(action, request, status_error(response))
-
-
-class _WhileItMatters:
-    """Raises TimeoutError once an answer is overdue and a cache shows a later version of the object.
-
-    An answer that got lost after the write was stored would occupy a worker until the transport gives up.
-    """
-
-    __slots__ = ("_action", "_is_overtaken", "_limit", "_loop", "_timer")
-
-    def __init__(self, action: Action, is_overtaken: Callable[[Action], bool]) -> None:
-        self._action = action
-        self._is_overtaken = is_overtaken
-        self._limit = asyncio.timeout(None)
-        self._loop = asyncio.get_running_loop()
-
-    async def __aenter__(self) -> None:
-        await self._limit.__aenter__()
-        self._timer = self._loop.call_later(OVERDUE, self._check)
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._timer.cancel()
-        await self._limit.__aexit__(kind, error, traceback)
-
-    def _check(self) -> None:
-        if self._is_overtaken(self._action):
-            self._limit.reschedule(self._loop.time())
-        else:
-            self._timer = self._loop.call_later(CHECKED_EVERY, self._check)
 
 
 def _written(action: Action, response: Response) -> Written:

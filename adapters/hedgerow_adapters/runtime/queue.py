@@ -3,32 +3,35 @@
 Guarantees: a key waits once, however often it is added. No two workers have one key. A key that is added while a worker
 has it comes back afterwards; a key that is added while it is held comes back when the hold ends. Keys of low priority
 let live changes pass, but never wait for ever.
+
+The writes of one controller enqueue keys of another: health, for example, is best judged once, after all objects are
+applied. So a queue yields to those of other controllers, but never for long: a key waits at most `AT_MOST` seconds, and
+a controller that works on one key for longer than that no longer counts as busy.
 """
 
 import asyncio
 import contextvars
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.runtime.precedence import AT_MOST, Precedence, Way
 
 FIRST_DELAY: Final = 0.005
 LONGEST_DELAY: Final = 1000.0
 OVERALL_RATE: Final = 10.0
 OVERALL_BURST: Final = 100
+AT_MOST: Final = 5.0
+"""Seconds that a key yields at most: enough to write hundreds of objects, and far less than a sync period."""
+LOW_PRIORITY_TURN: Final = 5
+"""One of so many keys taken in a row has low priority, if such a key waits."""
 _DOUBLINGS: Final = 18
 
 
 def failure_delay(failures: int, longest: float | None = None) -> float:
-    """Seconds after so many failures in a row: 5 ms, doubling up to 1000 s, or to less.
-
-    Args:
-        failures: at least one.
-        longest: seconds that the key waits at most; none: 1000.
-    """
+    """Seconds after so many failures in a row, from 1: 5 ms, doubling up to 1000 s, or to `longest`."""
     delay = min(FIRST_DELAY * 2.0 ** min(failures - 1, _DOUBLINGS), LONGEST_DELAY)
     return delay if longest is None else min(delay, longest)
 
@@ -40,37 +43,39 @@ class OverallLimit:
         self._next_free = float("-inf")
 
     def reserve(self, now: float) -> float:
-        """Take the next place; seconds until it comes.
-
-        Args:
-            now: a monotonic time in seconds.
-        """
+        """Take the next place; seconds until it comes."""
         burst = (OVERALL_BURST - 1) / OVERALL_RATE
         place = max(self._next_free, now - burst)
         self._next_free = place + 1 / OVERALL_RATE
         return max(0.0, place - now)
 
 
-LOW_PRIORITY_TURN: Final = 5
-"""One of so many keys taken in a row has low priority, if such a key waits."""
-
-
 class WorkQueue:
     """Keys of one controller that wait to be reconciled."""
 
     def __init__(
-        self, observer: ControllerObserver, way: Way | None = None, *, longest_wait: float | None = None
+        self,
+        observer: ControllerObserver,
+        *,
+        queues: Mapping[str, "WorkQueue"] = MappingProxyType({}),
+        yields_to: Iterable[str] = (),
+        longest_wait: float | None = None,
     ) -> None:
         """A queue in which nothing waits.
 
         Args:
-            observer: is told what happens.
-            way: on which others go before its keys; none: nobody does.
+            observer: hears what happens.
+            queues: of all controllers of the process, by name.
+            yields_to: the controllers that go first; the process need not have them.
             longest_wait: seconds that a key waits at most after a failure; none: as `failure_delay` has it.
         """
         self._longest_wait = longest_wait
         self._observer = observer
-        self._way = way or Precedence().way()
+        self._queues = queues
+        self._yields_to = frozenset(yields_to)
+        self._awaited: set[str] = set()
+        """The queues that tell this one when a key is done."""
+        self._cleared: asyncio.Future[None] | None = None
         self._tell_done: list[Callable[[], None]] = []
         self._loop = asyncio.get_running_loop()
         self._line: OrderedDict[ObjectKey, float] = OrderedDict()
@@ -100,6 +105,11 @@ class WorkQueue:
         return min((timer.when() for timer in (*self._timers.values(), *self._holds.values())), default=None)
 
     @property
+    def is_clear(self) -> bool:
+        """True if no controller that goes first is busy."""
+        return not any(self._queues[name].is_busy(AT_MOST) for name in self._yields_to if name in self._queues)
+
+    @property
     def gives_way(self) -> bool:
         """True if keys wait, and others go before them."""
         return bool(self) and self._gives_way_for() > 0
@@ -108,10 +118,6 @@ class WorkQueue:
         """True if a key waits, or a worker took one less than so many seconds ago."""
         earliest = self._loop.time() - at_most
         return bool(self) or any(taken > earliest for taken in self._started.values())
-
-    def when_done(self, tell: Callable[[], None]) -> None:
-        """Tell somebody each time that a key is done."""
-        self._tell_done.append(tell)
 
     def is_taken(self, key: ObjectKey) -> bool:
         """Whether a worker is at a key."""
@@ -123,18 +129,13 @@ class WorkQueue:
             self._again[key] = low_priority and self._again.get(key, True)
         elif key in self._line or (low_priority and key in self._low_priority):
             return
-        elif low_priority:
-            self._low_priority[key] = self._loop.time()
-            self._arrived()
         elif key in self._low_priority:
             self._line[key] = self._low_priority.pop(key)
         else:
-            self._line[key] = self._loop.time()
-            self._arrived()
-
-    def _arrived(self) -> None:
-        self._wake_one()
-        self._observer.added(len(self))
+            line = self._low_priority if low_priority else self._line
+            line[key] = self._loop.time()
+            self._wake_one()
+            self._observer.added(len(self))
 
     def add_after(self, key: ObjectKey, delay: float) -> None:
         """Enqueue a key after so many seconds; of several calls the earliest counts."""
@@ -214,7 +215,7 @@ class WorkQueue:
             if not self:
                 await self._arrival()
             elif (wait := self._gives_way_for()) > 0:
-                await self._way.cleared(wait)
+                await self._until_clear(wait)
             else:
                 break
         key, since = self._next()
@@ -235,10 +236,23 @@ class WorkQueue:
 
     def _gives_way_for(self) -> float:
         """For how many seconds others may still go before the key that has waited longest."""
-        if self._way.is_clear:
+        if self.is_clear:
             return 0.0
         came = min(next(iter(line.values())) for line in (self._line, self._low_priority) if line)
         return came + AT_MOST - self._loop.time()
+
+    async def _until_clear(self, seconds: float) -> None:
+        for name in (self._yields_to & self._queues.keys()) - self._awaited:
+            self._queues[name]._tell_done.append(self._tell_if_clear)  # noqa: SLF001 -- one of the same class
+            self._awaited.add(name)
+        if self._cleared is None:
+            self._cleared = self._loop.create_future()
+        await asyncio.wait([self._cleared], timeout=seconds)
+
+    def _tell_if_clear(self) -> None:
+        if self._cleared is not None and self.is_clear:
+            self._cleared.set_result(None)
+            self._cleared = None
 
     def _next(self) -> tuple[ObjectKey, float]:
         """The key that has waited longest; one of low priority if no other waits, or enough others have passed it."""

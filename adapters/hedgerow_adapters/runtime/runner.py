@@ -27,14 +27,14 @@ from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.restriction import restricted
 from hedgerow_adapters.cache import is_over
 from hedgerow_adapters.kubernetes.live_reads import server_version
-from hedgerow_adapters.runtime.caches import Caches, Listener
+from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR
 from hedgerow_adapters.runtime.dynamic_watches import Reader, watch_named_kinds
 from hedgerow_adapters.runtime.events import EventSink
 from hedgerow_adapters.runtime.long_decisions import NoRoomError
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
-from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.queue import WorkQueue
+from hedgerow_adapters.runtime.shared_cache import Listener
 from hedgerow_adapters.runtime.turns import (
     PAUSE,
     Decide,
@@ -82,7 +82,6 @@ class ControllerRunner:
         *,
         recorder: EventSink,
         observer: ControllerObserver | None = None,
-        precedence: Precedence | None = None,
         may_write: Callable[[], bool] = lambda: True,
         decide: Decide = reconciled,
         guards_deletions: bool = True,
@@ -95,7 +94,6 @@ class ControllerRunner:
             caches: what it reads, and where to write; somebody else has to `run` them.
             recorder: records the events that plans ask for.
             observer: is told what happens.
-            precedence: of the controllers of the process; none: the controller yields to no other.
             may_write: asked before every write.
             decide: makes the decisions.
             guards_deletions: whether mass deletions are held back; not in a cluster that is thrown away.
@@ -106,17 +104,15 @@ class ControllerRunner:
         self.controller = restricted(controller, source=source, target=target)
         self.synced: Final = asyncio.Event()
         self._observer = observer or ControllerObserver()
-        precedence = precedence or Precedence()
-        way = precedence.way(controller.yields_to)
-        self.queue: Final = WorkQueue(self._observer, way, longest_wait=controller.longest_wait)
-        precedence.enter(controller.name, self.queue)
+        self.queue: Final = WorkQueue(
+            self._observer, queues=caches.queues, yields_to=controller.yields_to, longest_wait=controller.longest_wait
+        )
+        caches.queues[controller.name] = self.queue
         self._clusters = clusters
         self._states: dict[ObjectKey, object] = {}
         """The `state` of the last plan of each key."""
         self._view = caches.view(self.controller, self._listener, self._observer)
-        reader = Reader(
-            caches, self._view, self.controller.indexes, self._listener, self._observer, self._observer.keeps
-        )
+        reader = Reader(caches, self._view, self.controller.indexes, self._listener, self._observer)
         watch_named_kinds(self.controller, reader)
         caches.when_recovered(self.queue.retry_now)
         self.snapshot: Final = self._view.snapshot

@@ -34,12 +34,12 @@ class Listener(Protocol):
     """Hears what has changed in a cache."""
 
     def __call__(self, changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:
-        """Hear of changes, none perhaps; returns how many keys were put in line because of them.
+        """Hear of changes, perhaps none; returns how many keys were enqueued because of them.
 
         Args:
             changes: the objects before and after.
-            is_event: whether the server told of this very change; otherwise a list has replaced what was known.
-            continues: whether these are further changes by the list of which the listener has heard before.
+            is_event: whether the server sent this very change; otherwise a list has replaced what was known.
+            continues: whether these are further changes of the list that the listener heard of last.
         """
         ...
 
@@ -52,21 +52,12 @@ class Cache:
         read: Read,
         access: Access,
         recovery: Recovery,
+        discovery: Discovery,
         *,
         random: Callable[[], float],
         on_defect: Callable[[Exception], None],
-        discovery: Discovery,
     ) -> None:
-        """A cache that holds nothing, and is not kept in step yet.
-
-        Args:
-            read: what it holds.
-            access: leads to the cluster.
-            recovery: of that cluster.
-            random: numbers between 0 and 1, for jitter.
-            on_defect: told what a listener raises.
-            discovery: of that cluster; tells whether an optional resource is absent.
-        """
+        """A cache that holds nothing, and is not kept in step yet; `on_defect` is told what a listener raises."""
         self.resource: Final = read.resource
         self._on_defect = on_defect
         self._discovery = discovery
@@ -74,9 +65,8 @@ class Cache:
         self._listeners: list[Listener] = []
         self._observers: list[InformerObserver] = []
         self._replacements: dict[ReadScope, Replacement] = {}
-        """What the lists hold that are under way."""
         self._queued = 0
-        """Keys that the last delivery put in line."""
+        """Keys that the last delivery enqueued."""
         self._listed: set[ReadScope] = set()
         self._in_trouble: set[Watched] = set()
         self.informers: Final = tuple(
@@ -96,31 +86,31 @@ class Cache:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything has been listed, and the server knows it."""
+        """True if everything has been listed, and the server knows the resource."""
         return len(self._listed) == len(self.informers)
 
     @property
     def is_listed(self) -> bool:
-        """Whether everything has been listed at least once, be it that the server does not know it."""
+        """True if everything has been listed at least once; the server need not know the resource."""
         return all(informer.synced.is_set() for informer in self.informers)
 
     @property
     def is_well(self) -> bool:
-        """Whether the cache is complete, and nothing keeps it from being kept in step."""
+        """True if the cache is complete, and no watch is in trouble."""
         return self.is_complete and not self._in_trouble
 
     def subscribe(self, listener: Listener) -> None:
-        """Let one more hear of changes."""
+        """Add a listener."""
         self._listeners.append(listener)
 
     def serve(self, observer: InformerObserver, indexes: Iterable[Index[Any]]) -> None:
-        """Let one more hear of what happens to the watches, and have the store indexed for it."""
+        """Add an observer of the watches, and index the store for it."""
         for index in indexes:
             self.store.add_index(index)
         self._observers.append(observer)
 
     def dismiss(self, listener: Listener, observer: InformerObserver) -> None:
-        """Tell nobody any more who was to be told of changes, and of what happens to the watches."""
+        """Remove a listener and an observer."""
         self._listeners.remove(listener)
         del self._observers[next(index for index, other in enumerate(self._observers) if other is observer)]
         if not any(other is observer for other in self._observers):
@@ -145,7 +135,7 @@ class Cache:
             observer.resumed(watched)
 
     def silence(self) -> float:
-        """For how many seconds nothing has been heard, of that scope which is worst off; 0 if no scope is in sight."""
+        """Seconds since the server last sent anything about the quietest scope; 0 if no scope is in sight."""
         now = asyncio.get_running_loop().time()
         return now - min((informer.heard_at for informer in self.informers), default=now)
 
@@ -154,7 +144,10 @@ class Cache:
         return {id(observer): observer for observer in self._observers}.values()
 
     async def _receive(self, scope: ReadScope, delivery: Delivery) -> None:
-        await self._let_others_have_a_turn()
+        # Pause before a delivery, not after one: those who wait for a version look at the informer's when told.
+        if self._queued >= SLICE:
+            await asyncio.sleep(0)
+        self._queued = 0
         match delivery:
             case Gather(objects, is_first):
                 await self._gather(scope, objects, is_first=is_first)
@@ -166,12 +159,6 @@ class Cache:
             case Remove(manifest):
                 removed = self.store.remove(key_of(manifest), scope)
                 self._tell([removed] if removed else [], is_event=True)
-
-    async def _let_others_have_a_turn(self) -> None:
-        """Pause before a delivery, not after one: those who wait for a version look at the informer's when told."""
-        if self._queued >= SLICE:
-            await asyncio.sleep(0)
-        self._queued = 0
 
     async def _gather(self, scope: ReadScope, objects: Sequence[Manifest], *, is_first: bool) -> None:
         if is_first:

@@ -30,7 +30,6 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
-from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.simulation.clusters import ReadingError, SimulationError, Worlds
 from hedgerow_adapters.simulation.happenings import Account, Happening
@@ -222,7 +221,6 @@ class Simulation:
         )
         clusters = Clusters.single(target) if target == source else Clusters(target, source)
         caches = Caches(clusters, random=random.Random(0).random)  # noqa: S311 -- hides nothing
-        precedence = Precedence()
         for controller in self._controllers:
             account = Account(controller.name, lambda action: self._worlds[action.cluster].transport.effects.of(action))
             runner = ControllerRunner(
@@ -230,7 +228,6 @@ class Simulation:
                 caches,
                 recorder=account,
                 observer=account,
-                precedence=precedence,
                 decide=self._decided,
                 guards_deletions=False,
                 pause=0.0,

@@ -35,7 +35,6 @@ from hedgerow_adapters.listening import FileBudget, ListenError
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, AnotherClusterError, Clusters, SameCluster
 from hedgerow_adapters.runtime.events import EventRecorder
-from hedgerow_adapters.runtime.precedence import Precedence
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.turns import Decide, reconciled
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
@@ -85,7 +84,6 @@ class Process:
         self._log = get_logger(component)
         self._recorders: list[EventRecorder] = []
         self._same_clusters: list[SameCluster] = []
-        self._precedence = Precedence()
         self._election: ElectionEvents[ElectorThread] | None = None
         self._runners: Sequence[ControllerRunner] | None = None
         """None: the controllers are not declared yet."""
@@ -256,7 +254,6 @@ class Process:
             caches,
             recorder=recorder,
             observer=ControllerTelemetry(controller, self._metrics),
-            precedence=self._precedence,
             may_write=may_write,
             decide=self._decide,
         )

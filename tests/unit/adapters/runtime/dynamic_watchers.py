@@ -15,9 +15,10 @@ from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Stream
-from hedgerow_adapters.runtime.caches import Caches, Listener, View
+from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.dynamic_watches import Reader, watch_named_kinds
+from hedgerow_adapters.runtime.shared_cache import Listener
 from tests.comparisons import is_comparison
 from tests.unit.adapters.runtime.mirrors import CONFIG_MAPS, MIRRORING, kept, own_key
 from tests.unit.adapters.runtime.world import Ears, Wire, caches_of
@@ -95,7 +96,6 @@ class Stage:
         self.ears = Ears()
         self.woken: list[tuple[str, str]] = []
         """Which resource woke which key."""
-        self.silences: dict[Resource, Callable[[], float]] = {}
 
     def view(self, controller: Controller[None] | None = None) -> View:
         """What a controller sees; whom it wakes is written down."""
@@ -113,7 +113,7 @@ class Stage:
 
         controller = controller or naming_controller()
         views.append(self.caches.view(controller, listener_of, self.ears))
-        reader = Reader(self.caches, views[0], controller.indexes, listener_of, self.ears, self.silences.__setitem__)
+        reader = Reader(self.caches, views[0], controller.indexes, listener_of, self.ears)
         watch_named_kinds(controller, reader)
         return views[0]
 

@@ -14,8 +14,9 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.runtime.caches import Caches, Listener, View
+from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.runtime.clusters import Access, Clusters
+from hedgerow_adapters.runtime.shared_cache import Listener
 from tests.unit.adapters.runtime.mirrors import BY_ORIGIN, CONFIG_MAPS, MIRRORING, kept, own_key
 from tests.unit.adapters.runtime.world import Ears, Wire, caches_of
 from tests.virtual_clock import virtual_time

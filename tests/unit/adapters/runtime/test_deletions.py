@@ -11,8 +11,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.clock import utc_now
-from hedgerow_adapters.runtime.deletions import COVERED_FOR, LISTED_WITHIN, STOPPED_FOR, DeletionGuard
-from hedgerow_adapters.runtime.forecast import Forecast
+from hedgerow_adapters.runtime.deletions import COVERED_FOR, LISTED_WITHIN, STOPPED_FOR, DeletionGuard, Forecast
 from tests.executions import plan_of
 from tests.unit.adapters.cache.stores import replace_all
 from tests.unit.adapters.runtime.world import CONTROLLER, DOMAIN, NAMESPACES, POLICIES, SERVICES, service

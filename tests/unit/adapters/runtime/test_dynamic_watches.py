@@ -496,10 +496,10 @@ async def test_the_silence_of_what_is_followed_can_be_asked_for_as_long_as_it_is
 
     async with stage.open():
         await asyncio.sleep(20)
-        assert [(resource, silence()) for resource, silence in stage.silences.items()] == [(SECRETS, 21.0)]
+        assert [(resource, silence()) for resource, silence in stage.ears.silences.items()] == [(SECRETS, 21.0)]
         stage.name("a")
         await asyncio.sleep(2 * GRACE)
-        assert stage.silences[SECRETS]() == 0
+        assert stage.ears.silences[SECRETS]() == 0
 
 
 def test_what_is_not_watched_cannot_name_kinds() -> None:

@@ -11,8 +11,9 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow_adapters.informer.exchanges import PAGE_SIZE, Exchanges
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.runtime.caches import Listener, View
+from hedgerow_adapters.runtime.caches import View
 from hedgerow_adapters.runtime.clusters import Access, Clusters
+from hedgerow_adapters.runtime.shared_cache import Listener
 from hedgerow_adapters.slices import SLICE
 from tests.unit.adapters.runtime.mirrors import CONFIG_MAPS, MIRRORING, kept, own_key
 from tests.unit.adapters.runtime.world import Ears, caches_of

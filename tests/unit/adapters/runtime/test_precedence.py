@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.runtime.precedence import AT_MOST, Precedence
-from hedgerow_adapters.runtime.queue import WorkQueue
+from hedgerow_adapters.runtime.queue import AT_MOST, WorkQueue
 from tests.unit.adapters.runtime.world import CONTROLLER, SCRAPED, World, at_work, shops
 from tests.virtual_clock import virtual_time
 
@@ -21,10 +20,9 @@ def now() -> float:
 
 def queues() -> tuple[WorkQueue, WorkQueue]:
     """One that goes first, and one that goes after it."""
-    precedence = Precedence()
     first = WorkQueue(ControllerObserver())
-    precedence.enter("first", first)
-    return first, WorkQueue(ControllerObserver(), precedence.way(["first", "of another process"]))
+    yields_to = ["first", "of another process"]
+    return first, WorkQueue(ControllerObserver(), queues={"first": first}, yields_to=yields_to)
 
 
 @asynccontextmanager
@@ -104,13 +102,12 @@ async def test_who_is_stuck_with_a_key_stands_in_nobodys_way() -> None:
 
 @virtual_time
 async def test_a_controller_yields_to_those_that_it_names() -> None:
-    precedence, first = Precedence(), WorkQueue(ControllerObserver())
-    precedence.enter("first", first)
+    first = WorkQueue(ControllerObserver())
     first.add(A)
     world = World(*shops(2, SCRAPED))
     controller = replace(CONTROLLER, yields_to=("first",))
 
-    async with at_work(world, controller, precedence=precedence):
+    async with at_work(world, controller, queues={"first": first}):
         await asyncio.sleep(AT_MOST - 1)
         assert not world.policies
         first.done(await first.take())
@@ -122,8 +119,9 @@ async def test_a_controller_yields_to_those_that_it_names() -> None:
 
 @virtual_time
 async def test_a_controller_at_work_is_one_that_others_yield_to() -> None:
-    precedence = Precedence()
-    async with at_work(World(), precedence=precedence) as runner:
-        assert precedence.way([CONTROLLER.name]).is_clear
+    queues: dict[str, WorkQueue] = {}
+    async with at_work(World(), queues=queues) as runner:
+        other = WorkQueue(ControllerObserver(), queues=queues, yields_to=[CONTROLLER.name])
+        assert other.is_clear
         runner.queue.add(A)
-        assert not precedence.way([CONTROLLER.name]).is_clear
+        assert not other.is_clear

@@ -26,6 +26,7 @@ from hedgerow_adapters.runtime.clusters import RESYNC_PERIOD, Access, Clusters
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
+from hedgerow_adapters.runtime.queue import WorkQueue
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from tests.comparisons import is_comparison
@@ -128,6 +129,11 @@ class Ears(ControllerObserver):
     waits: list[tuple[ObjectKey, float]] = field(default_factory=list)
     conflicts: list[tuple[ObjectKey, WriteConflict, float]] = field(default_factory=list)
     slowed_keys: int = 0
+    silences: dict[Resource, Callable[[], float]] = field(default_factory=dict)
+
+    @override
+    def keeps(self, resource: Resource, silence: Callable[[], float]) -> None:
+        self.silences[resource] = silence
 
     @property
     def troubles(self) -> list[object]:
@@ -259,6 +265,7 @@ async def at_work(
     source: Access | None = None,
     namespaces: tuple[str, ...] = (),
     resync_period: float = RESYNC_PERIOD,
+    queues: dict[str, WorkQueue] | None = None,
     **options: Any,
 ) -> AsyncIterator[ControllerRunner]:
     """The controller at work; afterwards nothing of it is left.
@@ -269,6 +276,7 @@ async def at_work(
     wire = transport or MemoryTransport(world)
     access = Access(wire, namespaces, resync_period)
     caches = caches_of(Clusters(access, source or access))
+    caches.queues = caches.queues if queues is None else queues
     recorder = recorder_of(caches.clusters)
     runner = ControllerRunner(controller, caches, recorder=recorder, observer=observer, **options)
     tasks = [asyncio.create_task(work) for work in (caches.run(), runner.run(), recorder.run())]
