@@ -15,14 +15,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import (
-    Change,
-    Controller,
-    Watch,
-    all_keys,
-    concerned_keys,
-    keys_from,
-)
+from hedgerow.machinery.controller import Change, Controller, Watch, all_keys, concerned_keys, keys_from
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.restriction import restricted
 from hedgerow_adapters.cache import is_over
@@ -93,7 +86,7 @@ class ControllerRunner:
             controller: what to run, as far as the clusters let it see.
             caches: what it reads, and where to write; somebody else has to `run` them.
             recorder: records the events that plans ask for.
-            observer: is told what happens.
+            observer: hears what happens.
             may_write: asked before every write.
             decide: makes the decisions.
             guards_deletions: whether mass deletions are held back; not in a cluster that is thrown away.
@@ -122,10 +115,9 @@ class ControllerRunner:
             self.controller,
             caches,
             self._view,
+            self.queue,
             recorder=recorder,
             observer=self._observer,
-            hold=self.queue.hold,
-            wake=lambda key: self.queue.add(key, low_priority=True),
             may_write=may_write,
             decide=decide,
             guards_deletions=guards_deletions,
@@ -149,15 +141,10 @@ class ControllerRunner:
         A turn under way ends by the old configuration, but makes no more deletions that need a forecast; its key is
         enqueued again. None of these keys waits because of a write conflict, which belonged to the old configuration.
         The watches stay as declared. Before the start there is nothing to enqueue.
-
-        Args:
-            config: what decisions are told from now on.
-            concerned: which of the keys may be decided about in another way.
         """
         self.controller = replace(self.controller, config=config)
         self._turns.reconfigure(self.controller)
-        # What turns have left for the next ones was true of the last configuration.
-        self._states.clear()
+        self._states.clear()  # they belong to the last configuration
         if self._started:
             for key in filter(concerned, all_keys(self.controller, self.snapshot)):
                 self.queue.add(key, low_priority=True)
@@ -228,40 +215,37 @@ class ControllerRunner:
                 queued += len(keys)
                 place = key_of(change.new or change.old or {})
                 if is_primary and is_event:
-                    self._note_owner(change, gets_a_turn=bool(keys))
-                    self._let_owner_go_first(change, keys)
+                    self._note_owner(place, change, keys)
                 for key in sorted(keys):
                     if is_event:
-                        self._let_others_go_on(key, watch, place)
-                    self.queue.add(key, low_priority=not is_event or (is_owned and self._is_echo(key)))
+                        self._let_go_on(key, watch, place)
+                    # A change of an owned object is most likely our own write then, and can wait for other keys.
+                    is_echo = is_owned and (self.queue.is_taken(key) or self._expectations.awaits(key))
+                    self.queue.add(key, low_priority=not is_event or is_echo)
             self._expectations.progressed()
             return queued
 
         return receive
 
-    def _is_echo(self, key: ObjectKey) -> bool:
-        """True if a change of an owned object is most likely our own write, so that it can wait for other keys."""
-        return self.queue.is_taken(key) or self._expectations.awaits(key)
+    def _concerned(self, watch: Watch, change: Change) -> Collection[ObjectKey]:
+        try:
+            return concerned_keys(watch, change, self.snapshot)
+        except Exception as error:  # noqa: BLE001 -- the other changes must reach the queue
+            self._observer.unmapped(watch.resource, error)
+            return ()
 
-    def is_complete(self, cluster: Cluster) -> bool:
-        """Whether everything that the controller reads of a cluster has been listed."""
-        return self._view.is_complete(cluster)
-
-    def _note_owner(self, change: Change, *, gets_a_turn: bool) -> None:
-        """Tell the deletion guard of an owner; an update counts only if it leads to a turn, which settles it."""
-        if gets_a_turn or change.old is None or change.new is None:
+    def _note_owner(self, owner: ObjectKey, change: Change, keys: Collection[ObjectKey]) -> None:
+        """Tell the deletion guard of an owner, and end its hold, unless the write conflict is over the owner itself."""
+        # An update counts only if it leads to a turn, which settles it.
+        if keys or change.old is None or change.new is None:
             self._deletions.owner_changed(change)
-        if change.old is not None and not gets_a_turn:
-            self._deletions.forget_if_bare(key_of(change.old))
-
-    def _let_owner_go_first(self, change: Change, keys: Collection[ObjectKey]) -> None:
-        """End the hold of a changed owner, unless the write conflict is over the owner itself."""
-        primary, cluster = self.controller.primary, self.controller.primary_cluster
-        owner = key_of(change.new or change.old or {})
-        if owner in keys and not self._turns.conflicts.concerns_itself(owner, primary, cluster):
+        if change.old is not None and not keys:
+            self._deletions.forget_if_bare(owner)
+        cluster = self.controller.primary_cluster
+        if owner in keys and not self._turns.conflicts.concerns_itself(owner, self.controller.primary, cluster):
             self.queue.release(owner)
 
-    def _let_others_go_on(self, key: ObjectKey, watch: Watch, place: ObjectKey) -> None:
+    def _let_go_on(self, key: ObjectKey, watch: Watch, place: ObjectKey) -> None:
         """End the hold of a key for new desired state; shorten it for a change of another object."""
         if self._turns.conflicts.concerns(key, watch.resource, place, watch.cluster):
             return
@@ -270,12 +254,9 @@ class ControllerRunner:
         else:
             self.queue.shorten(key, BESIDE_WAIT)
 
-    def _concerned(self, watch: Watch, change: Change) -> Collection[ObjectKey]:
-        try:
-            return concerned_keys(watch, change, self.snapshot)
-        except Exception as error:  # noqa: BLE001 -- the other changes must reach the queue
-            self._observer.unmapped(watch.resource, error)
-            return ()
+    def is_complete(self, cluster: Cluster) -> bool:
+        """True if everything that the controller reads of a cluster has been listed."""
+        return self._view.is_complete(cluster)
 
     async def _resync(self, cluster: Cluster) -> None:
         """Enqueue all keys of a cluster once a resync period."""
@@ -349,29 +330,24 @@ class ControllerRunner:
         except LeaseLostError:
             return self._give_up(key)
         except OutdatedTurnError:
-            self._keep_state(key, None)
+            self._states.pop(key, None)
             self.queue.add(key)
             return Reconciled(key, "requeue")
         except NoRoomError:
             return Reconciled(key, "requeue")
-        if configured is self.controller:
-            self._keep_state(key, result.plan.state)
+        if configured is self.controller and result.plan.state is not None:
+            self._states[key] = result.plan.state
         else:
-            self._keep_state(key, None)
+            self._states.pop(key, None)
+        if configured is not self.controller:
             self.queue.release(key)
         if result.plan.failures:
             self._observer.refused(key, result.plan.failures)
         return self._next_turn(key, result)
 
-    def _keep_state(self, key: ObjectKey, state: object) -> None:
-        if state is None:
-            self._states.pop(key, None)
-        else:
-            self._states[key] = state
-
     def _give_up(self, key: ObjectKey) -> Reconciled:
         """Retry a key whose turn did not come to its end, without a state."""
-        self._keep_state(key, None)
+        self._states.pop(key, None)
         return Reconciled(key, "error", self.queue.retry(key))
 
     def _next_turn(self, key: ObjectKey, result: TurnResult) -> Reconciled:

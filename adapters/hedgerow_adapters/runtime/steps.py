@@ -3,41 +3,42 @@
 Decides what each kind of step asks of the driver, and the order in which independent steps are performed.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from hedgerow.machinery.objects import Resource
-from hedgerow.machinery.plan import ACTIONS, Action, Event, InOrder, RecordEvents, WriteResult
+from hedgerow.machinery.plan import ACTIONS, Action, Delete, Event, InOrder, RecordEvents, WriteResult
 from hedgerow.machinery.questions import Answer, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.steps import AtOnce, Now, Pause, Step
 
 
 class CarryOut(Protocol):
-    """What became of each action; in order, nothing is tried after one that is refused, and nothing told of it."""
+    """Sends actions."""
 
     async def __call__(self, actions: Sequence[Action], *, in_order: bool = False) -> Sequence[WriteResult]:
-        """Carry actions out."""
+        """The results of actions; in order, nothing after one that is refused is tried or has a result."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """What performs steps."""
+    """Performs steps."""
 
     ask: Callable[[Question], Awaitable[Answer]]
-    """What the cluster shows now."""
+    """Reads live."""
     look_up: Callable[[Sequence[KindQuestion]], Coroutine[Any, Any, Sequence[Resource | NotAnswered]]]
-    """As which resources kinds are served."""
+    """The resources that serve kinds."""
     carry_out: CarryOut
     record: Callable[[Sequence[Event]], None]
-    """Has events recorded."""
     now: Callable[[], datetime]
     pause: Callable[[Pause], Awaitable[None]]
     """Lets others have a turn."""
     gather: Callable[[Sequence[Coroutine[Any, Any, Any]]], Awaitable[Sequence[Any]]]
-    """The results of independent work, once all of it has ended; what one of them raises is raised then."""
+    """As the function `gather`."""
 
 
 async def reply_to(step: Step[Any], driver: Driver) -> Any:
@@ -78,3 +79,19 @@ async def _together(steps: Sequence[Step[Any]], driver: Driver) -> tuple[Any, ..
         next(result if isinstance(step, ACTIONS) else resource if isinstance(step, KindQuestion) else reply)
         for step in steps
     )
+
+
+async def gather(work: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
+    """The results of independent work; all of it ends first, so that nothing writes after the turn."""
+    results: list[Any] = await asyncio.gather(*work, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results
+
+
+def without_deletions(actions: Iterable[Action], *, in_order: bool) -> list[Action]:
+    """The actions that are sent while deletions are held back: in order, only those before the first deletion."""
+    if in_order:
+        return list(itertools.takewhile(lambda action: not isinstance(action, Delete), actions))
+    return [action for action in actions if not isinstance(action, Delete)]

@@ -6,10 +6,9 @@ objects. Nothing is sent after the lease is lost. Does not decide when a key is 
 """
 
 import asyncio
-import functools
-import itertools
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
@@ -17,17 +16,7 @@ from hedgerow.machinery.controller import Context, Controller, primary_object
 from hedgerow.machinery.deletion_guard import deleted_by
 from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey, Resource, uid_of
-from hedgerow.machinery.plan import (
-    Action,
-    ApiError,
-    Decision,
-    Delete,
-    Event,
-    Plan,
-    WriteResult,
-    actions_in,
-    is_dry_run,
-)
+from hedgerow.machinery.plan import Action, ApiError, Decision, Delete, Event, Plan, WriteResult, actions_in, is_dry_run
 from hedgerow.machinery.questions import KindQuestion, NotAnswered
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now, Pause, Step
@@ -39,7 +28,8 @@ from hedgerow_adapters.runtime.events import EventSink
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Report, Unanswered
 from hedgerow_adapters.runtime.expectations import Expectations
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.runtime.steps import Driver, reply_to
+from hedgerow_adapters.runtime.queue import WorkQueue
+from hedgerow_adapters.runtime.steps import Driver, gather, reply_to, without_deletions
 from hedgerow_adapters.runtime.write_conflicts import WriteConflictDetector, changed_nothing
 
 PATIENCE: Final = 120.0
@@ -52,16 +42,15 @@ _HELD: Final = ApiError(0, "DeletionsHeld", "deletions are held back until it is
 
 
 class TurnResult(NamedTuple):
-    """How a turn ended."""
+    """The last plan of a turn, and how it was carried out."""
 
     plan: Plan
-    """The last one."""
     failed: bool
-    """Whether it was not carried out in full."""
+    """True if a write failed."""
     held: bool
-    """Whether deletions were held back."""
+    """True if deletions were held back."""
     deletes: bool
-    """Whether any plan of the turn wants to delete."""
+    """True if any plan of the turn wants to delete."""
 
 
 @dataclass(slots=True)
@@ -71,10 +60,13 @@ class _Turn:
     controller: Controller[Any]
     key: ObjectKey
     context: Context[Any]
+    driver: Driver | None = None
     computed: int = 0
     """How many values of decoded documents the decision holds."""
     doubted: set[str] = field(default_factory=set)
     """Deletions without evidence for which the guard was asked to look again."""
+    is_step_held: bool = False
+    """True if the deletions of the step are held back."""
     held: bool = False
     deletes: bool = False
 
@@ -115,31 +107,16 @@ class Turns:
         controller: Controller[Any],
         caches: Caches,
         view: View,
+        queue: WorkQueue,
         *,
         recorder: EventSink,
         observer: ControllerObserver,
-        hold: Callable[[ObjectKey, float], None],
-        wake: Callable[[ObjectKey], None],
         may_write: Callable[[], bool],
-        decide: Decide = reconciled,
-        guards_deletions: bool = True,
-        pause: float = PAUSE,
+        decide: Decide,
+        guards_deletions: bool,
+        pause: float,
     ) -> None:
-        """No turn was taken yet.
-
-        Args:
-            controller: whose keys they are.
-            caches: where to ask and to write.
-            view: what the controller reads.
-            recorder: records the events that plans ask for.
-            observer: is told what happens.
-            hold: lets a key wait for so many seconds because of a conflict.
-            wake: gives a key another turn, after those that wait.
-            may_write: asked before every write.
-            decide: makes the decisions.
-            guards_deletions: whether mass deletions are held back.
-            pause: seconds between two slices of a decision.
-        """
+        """No turn was taken yet; the arguments are those of the `ControllerRunner`."""
         clusters = caches.clusters
         self.expectations: Final = Expectations(view.snapshot, view.informer_of)
         self.deletions: Final = DeletionGuard(controller, view.snapshot, view.relist)
@@ -149,11 +126,9 @@ class Turns:
         self._controller = controller
         self._caches = caches
         self._snapshot = view.snapshot
+        self._queue = queue
         self._recorder = recorder
         self._observer = observer
-        self._hold = hold
-        self._wake = wake
-        self._long_decisions = caches.long_decisions
         self._may_write = may_write
         self._decide = decide
         self._guards_deletions = guards_deletions
@@ -180,11 +155,7 @@ class Turns:
         self.deletions.reconfigure(controller)
 
     async def take(self, key: ObjectKey, state: object) -> TurnResult:
-        """Take the turn of a key.
-
-        Args:
-            key: whose turn it is.
-            state: the `state` of its last plan.
+        """Take the turn of a key, with the `state` of its last plan.
 
         Raises:
             EndlessDecisionError: the decision took too many steps.
@@ -192,13 +163,8 @@ class Turns:
             OutdatedTurnError: the caches know more than the turn.
             NoRoomError: its decision takes long, and others are under way; the key is woken later.
         """
-        context = Context(
-            utc_now(),
-            self._controller.config,
-            state=state,
-            jitter=self._caches.random(),
-            server_versions=self.server_versions,
-        )
+        jitter, config = self._caches.random(), self._controller.config
+        context = Context(utc_now(), config, state=state, jitter=jitter, server_versions=self.server_versions)
         turn = _Turn(self._controller, key, context)
         try:
             while True:
@@ -210,7 +176,7 @@ class Turns:
                     await self.expectations.catch_up(key)
                     turn.context = replace(context, now=utc_now())
         finally:
-            self._long_decisions.end(turn.identity)
+            self._caches.long_decisions.end(turn.identity)
 
     async def _taken(self, turn: _Turn) -> TurnResult:
         """Run a decision from its first line to its end, and carry out its plan."""
@@ -229,34 +195,37 @@ class Turns:
         failed = any(isinstance(report, NotWritten) for report in reports)
         return TurnResult(plan, failed, turn.held, turn.deletes)
 
+    def _driver(self, turn: _Turn) -> Driver:
+        return Driver(
+            ask=self._questions.ask,
+            look_up=self._resources,
+            carry_out=partial(self._results, turn),
+            record=self._recorder.record,
+            now=utc_now,
+            pause=partial(self._wait, turn),
+            gather=gather,
+        )
+
     async def _performed(self, turn: _Turn, step: Step[Any]) -> Any:
         """The reply to a step. Other keys run before each step, except before `Now`."""
         if isinstance(step, Now):
             return utc_now()
-        held = False
         if not isinstance(step, Pause):
-            self._long_decisions.computed(turn.identity, turn.computed)
-            held = self._are_held(turn, Plan(actions_in(step)))
+            self._caches.long_decisions.computed(turn.identity, turn.computed)
+            turn.is_step_held = self._are_held(turn, Plan(actions_in(step)))
             await asyncio.sleep(0)
-        driver = Driver(
-            ask=self._questions.ask,
-            look_up=self._resources,
-            carry_out=functools.partial(self._results, turn, held=held),
-            record=self._recorder.record,
-            now=utc_now,
-            pause=functools.partial(self._wait, turn),
-            gather=_gather,
-        )
-        return await reply_to(step, driver)
+        if turn.driver is None:
+            turn.driver = self._driver(turn)
+        return await reply_to(step, turn.driver)
 
     async def _wait(self, turn: _Turn, step: Pause) -> None:
         """Let other keys run while a decision computes."""
-        self._long_decisions.begin(turn.identity, functools.partial(self._wake, turn.key))
+        self._caches.long_decisions.begin(turn.identity, partial(self._queue.add, turn.key, low_priority=True))
         turn.computed = max(turn.computed, step.held)
         await asyncio.sleep(self._pause)
 
     async def _resources(self, questions: Sequence[KindQuestion]) -> list[Resource | NotAnswered]:
-        """As which resource each kind is served; discovery remembers most answers."""
+        """The resources that serve kinds; discovery remembers most answers."""
         found: dict[KindQuestion, Resource | NotAnswered] = {}
         for cluster in {question.cluster for question in questions}:
             asked = [question for question in questions if question.cluster is cluster]
@@ -265,13 +234,14 @@ class Turns:
         return [found[question] for question in questions]
 
     async def _results(
-        self, turn: _Turn, actions: Sequence[Action], *, in_order: bool = False, held: bool
+        self, turn: _Turn, actions: Sequence[Action], *, in_order: bool = False
     ) -> tuple[WriteResult, ...]:
-        """What became of the actions of a step; deletions that are held back are refused.
+        """The results of the actions of a step; deletions that are held back are refused.
 
         Raises:
             OutdatedTurnError: the answer to a write is lost.
         """
+        held = turn.is_step_held
         reports = await self._reports(turn.key, actions, in_order=in_order, held=held, is_last=False)
         results = [report.result for report in reports if not isinstance(report, Unanswered)]
         if not held:
@@ -281,20 +251,20 @@ class Turns:
             is_reached = first is not None and all(result.error is None for result in results)
             return (*results, *([WriteResult(first, error=_HELD)] if first is not None and is_reached else ()))
         sent = iter(results)
-        return tuple(WriteResult(each, error=_HELD) if isinstance(each, Delete) else next(sent) for each in actions)
+        return tuple(
+            WriteResult(action, error=_HELD) if isinstance(action, Delete) else next(sent) for action in actions
+        )
 
     async def _reports(
         self, key: ObjectKey, actions: Sequence[Action], *, in_order: bool, held: bool, is_last: bool
     ) -> Sequence[Report]:
-        """Send actions, but for deletions that are held back, and take note of what became of them.
-
-        A turn that is cancelled takes note of what was answered by then.
+        """Send actions, except deletions that are held back, and note the results, even if the turn is cancelled.
 
         Raises:
             OutdatedTurnError: the answer to a write is lost.
         """
         if held:
-            actions = _without_deletions(actions, in_order=in_order)
+            actions = without_deletions(actions, in_order=in_order)
         if not actions:
             return []
         corrections: list[WriteResult] = []
@@ -312,7 +282,7 @@ class Turns:
         return reports
 
     def _are_held(self, turn: _Turn, plan: Plan) -> bool:
-        """Whether the deletions of a step or a plan are held back.
+        """True if the deletions of a step or a plan are held back.
 
         Raises:
             _DoubtfulDeletionsError: the guard has to look again first.
@@ -320,7 +290,10 @@ class Turns:
         if not plan.deletions:
             return False
         turn.deletes = True
-        if self._may_delete(turn, plan):
+        if not self._guards_deletions or self.deletions.allows(turn.key, plan, turn.controller):
+            return False
+        if note := self.deletions.accept_annotation(turn.key, plan):
+            self._tell(turn.key, "Normal", "DeletionsAllowed", note)
             return False
         deleted = deleted_by(plan)
         if not deleted <= turn.doubted:
@@ -332,30 +305,23 @@ class Turns:
         turn.held = True
         return True
 
-    def _may_delete(self, turn: _Turn, plan: Plan) -> bool:
-        if not self._guards_deletions or self.deletions.allows(turn.key, plan, turn.controller):
-            return True
-        note = self.deletions.accept_annotation(turn.key, plan)
-        if note is not None:
-            self._tell(turn.key, "Normal", "DeletionsAllowed", note)
-        return note is not None
-
     def _noted(self, key: ObjectKey, report: Report, *, is_last: bool) -> WriteResult | None:
         """The result of a write, if it has changed the object.
 
         A refusal in the middle of a decision is for the decision to handle, unless every write would be refused.
         """
         action = report.action
+        discovery = self._caches.discovery_of(action.cluster)
         if isinstance(report, NotWritten):
             if report.answer is not None and report.answer.is_unproven_absence:
-                self._caches.discovery_of(action.cluster).in_doubt(action.resource)
+                discovery.in_doubt(action.resource)
             if is_last or report.hits_all:
                 self._observer.not_written(key, report)
             return None
         if is_dry_run(action):
             return None
         # What is served may be different because of what was written.
-        self._caches.discovery_of(action.cluster).may_have_changed(action.resource, action.key)
+        discovery.may_have_changed(action.resource, action.key)
         if isinstance(report, Unanswered):
             return None
         self.expectations.expect(key, report)
@@ -367,7 +333,7 @@ class Turns:
         slowdown = self.conflicts.carried_out(key, corrections, asyncio.get_running_loop().time())
         if slowdown is None:
             return
-        self._hold(key, slowdown.seconds)
+        self._queue.hold(key, slowdown.seconds)
         for conflict in slowdown.begun:
             self._observer.conflicted(key, conflict, slowdown.seconds)
             self._tell(key, "Warning", "WriteConflict", str(conflict))
@@ -380,19 +346,3 @@ class Turns:
         uid = uid_of(owner) if owner else None
         cluster = self._controller.primary_cluster
         self._recorder.record([Event(self._controller.primary, key, uid, kind, reason, note, cluster=cluster)])
-
-
-async def _gather(work: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
-    """The results of independent work; all of it ends first, so that nothing writes after the turn."""
-    results: list[Any] = await asyncio.gather(*work, return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return results
-
-
-def _without_deletions(actions: Iterable[Action], *, in_order: bool) -> list[Action]:
-    """The actions that are sent while deletions are held back: in order, only those before the first deletion."""
-    if in_order:
-        return list(itertools.takewhile(lambda action: not isinstance(action, Delete), actions))
-    return [action for action in actions if not isinstance(action, Delete)]
