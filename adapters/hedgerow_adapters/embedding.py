@@ -9,7 +9,6 @@ import random
 import socket
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -22,24 +21,20 @@ from hedgerow.machinery.controller import Controller, all_keys
 from hedgerow.machinery.manifests import object_problems
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow_adapters.files import LoadedObject, LoadProblem, Source, implied_namespaces
-from hedgerow_adapters.leader_election import LeaderElector
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
-from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.controller_set import ControllerSet, Elector
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.simulation import KeyPlan, in_memory, planning, seeded_cluster
 from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.timed_simulation import Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
-from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
+from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics
 
 _Problems: TypeAlias = tuple[LoadProblem, ...]
 """What of some manifests no API server would store; `manifest:2` is the second one."""
-_GRACE: Final = 5.0
-"""Seconds in which turns end, and again in which the lease is given back."""
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -116,7 +111,7 @@ async def run(
     transport: Transport,
     *,
     namespaces: Sequence[str] = (),
-    elector: LeaderElector | None = None,
+    elector: Elector | None = None,
     observer: Callable[[Controller[Any]], ControllerObserver] | None = None,
 ) -> None:
     """Run controllers on an API server until cancelled, or until the election ends.
@@ -136,50 +131,15 @@ async def run(
     Raises:
         ExceptionGroup: a part failed that must not, such as the elector with a LeadershipLostError.
     """
-    caches = Caches(Clusters.single(Access(transport, tuple(namespaces))), random=random.random)
-    instance = f"{socket.gethostname()}_{uuid.uuid4()}"
-    may_write = elector.may_write if elector else lambda: True
-    observer = observer or partial(ControllerTelemetry, metrics=RuntimeMetrics())
-    runners, parts = list[ControllerRunner](), list[asyncio.Task[None]]()
-    async with asyncio.TaskGroup() as tasks:
-        for controller in controllers:
-            component = controller.events_from or controller.name
-            recorder = EventRecorder(
-                transport,
-                component=component,
-                instance=instance,
-                may_write=may_write,
-                on_refusal=partial(_tell_of_refusal, component),
-            )
-            runner = ControllerRunner(
-                controller,
-                caches,
-                recorder=recorder,
-                observer=observer(controller),
-                may_write=may_write,
-            )
-            runners.append(runner)
-            parts += [tasks.create_task(recorder.run()), tasks.create_task(runner.run())]
-        parts.append(tasks.create_task(caches.run()))
-        electing = tasks.create_task(elector.run()) if elector is not None else None
-        try:
-            if elector is None or await elector.wait_until_leading():
-                for runner in runners:
-                    runner.start()
-                # Does not raise: the group tells of the part that fails.
-                await asyncio.wait([electing] if electing is not None else parts)
-        finally:
-            await asyncio.gather(*(runner.drain(_GRACE) for runner in runners))
-            if elector is not None:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_GRACE):
-                        await elector.release()
-            for task in (*parts, *filter(None, [electing])):
-                task.cancel()
-
-
-def _tell_of_refusal(component: str, problem: str) -> None:
-    get_logger(component).warning("Event was not recorded", error=problem)
+    work = ControllerSet(
+        controllers,
+        Caches(Clusters.single(Access(transport, tuple(namespaces))), random=random.random),
+        instance=f"{socket.gethostname()}_{uuid.uuid4()}",
+        observer=observer or partial(ControllerTelemetry, metrics=RuntimeMetrics()),
+        stop=asyncio.Event(),
+        elector=elector,
+    )
+    await work.run()
 
 
 def _cluster_of(

@@ -10,7 +10,8 @@ from tests.e2e.sandbox import Sandbox, pair, service
 
 UNBOUNDED = {"hedgerow_entrypoints.process.process.STOP_WITHIN": 3600.0}
 """No busy machine lets this process miss the deadline of its stop."""
-FOREVER = {**UNBOUNDED, **{f"hedgerow_entrypoints.process.process.{name}": 3600.0 for name in ("GRACE", "LAST_EVENTS")}}
+_GRACES = [f"hedgerow_adapters.runtime.controller_set.{name}" for name in ("GRACE", "LAST_EVENTS")]
+FOREVER = {**UNBOUNDED, **dict.fromkeys(_GRACES, 3600.0)}
 """A process with these times never ends where it waits for all of the time that work in progress may take."""
 
 

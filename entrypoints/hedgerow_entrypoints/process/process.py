@@ -34,7 +34,7 @@ from hedgerow_adapters.leader_election import ElectorThread, LeadershipLostError
 from hedgerow_adapters.listening import FileBudget, ListenError
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, AnotherClusterError, Clusters, SameCluster
-from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.controller_set import ControllerSet
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.turns import Decide, reconciled
 from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
@@ -49,12 +49,6 @@ from hedgerow_entrypoints.process.stuck import end_stuck_process
 
 if TYPE_CHECKING:
     from hedgerow_entrypoints.process.recording import Recording
-
-GRACE: Final = 5.0
-"""Seconds that work in progress gets after a signal, and after that the return of the lease."""
-
-LAST_EVENTS: Final = 1.0
-"""Seconds that events get after that."""
 
 STOP_WITHIN: Final = 15.0
 """Seconds from a signal to the end of the process, besides the time for which webhooks answer: the longest that each
@@ -82,12 +76,12 @@ class Process:
         self._identity = f"{socket.gethostname()}_{uuid.uuid4()}"
         self._metrics = RuntimeMetrics()
         self._log = get_logger(component)
-        self._recorders: list[EventRecorder] = []
         self._same_clusters: list[SameCluster] = []
         self._election: ElectionEvents[ElectorThread] | None = None
-        self._runners: Sequence[ControllerRunner] | None = None
+        self._controllers: ControllerSet | None = None
         """None: the controllers are not declared yet."""
         self._stop = asyncio.Event()
+        self._has_deadline = False
 
     async def run(self) -> None:
         """Work until told to stop.
@@ -122,13 +116,13 @@ class Process:
                     self._decide = self._recording.begin(cluster_id).decide
                 # To declare controllers imports them, which takes long enough for a probe to notice.
                 declared = await asyncio.to_thread(self._declare, cluster_id)
-                self._runners = [self._runner(each, caches) for each in declared]
-                await self._work(caches, self._runners, admission)
+                await self._work(declared, caches, admission)
         self._log.info("Stopped")
 
     def is_complete(self, cluster: Cluster) -> bool:
         """True if everything that the controllers read of a cluster has been listed."""
-        return self._runners is not None and all(runner.is_complete(cluster) for runner in self._runners)
+        work = self._controllers
+        return work is not None and all(runner.is_complete(cluster) for runner in work.runners)
 
     async def _cluster_id(self, clusters: Clusters) -> str | None:
         """The id of the source cluster; none if the process is told to stop before it is known."""
@@ -165,6 +159,9 @@ class Process:
 
     def _limit_the_stop(self) -> None:
         """End the process from another thread if its stop hangs: Kubernetes would kill it soon after."""
+        if self._has_deadline:
+            return
+        self._has_deadline = True
         delay = self._settings.server.webhooks.shutdown_delay.total_seconds()
         within = STOP_WITHIN + (delay if self._webhooks else 0)
         problem = f"the process has not stopped within {within:g} s"
@@ -223,7 +220,7 @@ class Process:
         # Its own credentials as well: they are renewed on its thread, and the others tell if they are not usable.
         connection = await self._connection(self._settings.source, is_quiet=True)
         transport = HttpTransport(connection, max_in_flight=1, on_request=self._metrics.request_sent)
-        election = ElectionEvents(
+        return ElectionEvents(
             self._component,
             self._identity,
             self._settings.leader_election,
@@ -232,85 +229,50 @@ class Process:
             metrics=self._metrics,
             on_refusal=self._tell_of_refusal,
         )
-        self._recorders.append(election.recorder)
-        return election
 
     def _tell_of_refusal(self, problem: str) -> None:
         self._log.warning("Event was not recorded", error=problem)
 
-    def _runner(self, controller: Controller[Any], caches: Caches) -> ControllerRunner:
-        may_write = self._election.elector.may_write if self._election else lambda: True
-        recorder = EventRecorder(
-            caches.clusters.target.transport,
-            source=caches.clusters.source.transport,
-            component=controller.events_from or controller.name,
-            instance=self._identity,
-            may_write=may_write,
-            on_refusal=self._tell_of_refusal,
-        )
-        self._recorders.append(recorder)
-        return ControllerRunner(
-            controller,
+    async def _work(self, declared: Sequence[Controller[Any]], caches: Caches, admission: Serving) -> None:
+        """Run everything until a signal comes, the lease is lost, or a part fails."""
+        election = self._election
+        self._controllers = work = ControllerSet(
+            declared,
             caches,
-            recorder=recorder,
-            observer=ControllerTelemetry(controller, self._metrics),
-            may_write=may_write,
+            instance=self._identity,
+            observer=partial(ControllerTelemetry, metrics=self._metrics),
+            stop=self._stop,
+            elector=election.elector if election else None,
             decide=self._decide,
         )
+        if election is not None:
+            work.recorders.append(election.recorder)
 
-    async def _work(self, caches: Caches, runners: Sequence[ControllerRunner], admission: Serving) -> None:
-        """Run everything until a signal comes, the lease is lost, or a part ends by itself, which none should."""
-        running: list[Caches | ControllerRunner | EventRecorder | SameCluster]
-        running = [caches, *runners, *self._recorders, *self._same_clusters]
-        parts = [asyncio.create_task(part.run()) for part in running]
-        if self._election is not None:
-            parts.append(asyncio.create_task(self._election.elector.run()))
-        beginnings = [asyncio.create_task(self._begin(runners)), asyncio.create_task(admission.settle())]
-        stop = asyncio.create_task(self._stop.wait())
+        async def last() -> None:
+            admission.leave()
+            await admission.end()
+
+        beside = [
+            admission.settle(),
+            *(part.run() for part in self._same_clusters),
+            *(self._announce(runner) for runner in work.runners),
+        ]
         try:
-            await asyncio.wait({stop, *parts}, return_when=asyncio.FIRST_COMPLETED)
-            if self._stop.is_set():
-                admission.leave()
-                await asyncio.gather(self._end_work(runners), admission.end())
-        finally:
-            for task in (*beginnings, stop, *parts):
-                task.cancel()
-            ends = await asyncio.gather(*parts, return_exceptions=True)
-        for end in ends:
-            if isinstance(end, LeadershipLostError) and self._stop.is_set():
-                continue  # the lease was to be given back anyway
-            if isinstance(end, LeadershipLostError | AnotherClusterError):
-                raise CommandError(str(end))
-            if isinstance(end, Exception):
-                raise end
+            await work.run(
+                beside,
+                on_end=self._limit_the_stop,
+                last=last,
+                before_release=election.resign if election else lambda: None,
+            )
+        except ExceptionGroup as failed:
+            ends = failed.subgroup((LeadershipLostError, AnotherClusterError))
+            raise CommandError(str(ends.exceptions[0])) if ends else failed.exceptions[0] from failed
 
-    async def _end_work(self, runners: Sequence[ControllerRunner]) -> None:
-        """Finish what is under way and give the lease back; webhooks need neither."""
-        await asyncio.gather(*(runner.drain(GRACE) for runner in runners))
-        if self._election is not None:
-            self._election.resign()
-        # Events leave while the lease allows it, and are not worth a long wait.
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LAST_EVENTS):
-                await asyncio.gather(*(recorder.emptied() for recorder in self._recorders))
-        if self._election is not None:
-            try:
-                async with asyncio.timeout(GRACE):
-                    await self._election.elector.release()  # so that a successor need not wait
-            except TimeoutError:
-                self._log.warning("The lease could not be given back, it runs out by itself")
-
-    async def _begin(self, runners: Sequence[ControllerRunner]) -> None:
-        """Let the workers begin once this process leads, and say what it does from now on."""
+    async def _announce(self, runner: ControllerRunner) -> None:
+        """Say what a controller does once this process leads and it has read what it needs."""
         if self._election is not None and not await self._election.elector.wait_until_leading():
             return
-        for runner in runners:
-            runner.start()
         role = "as the leader" if self._election else "without leader election"
-        await asyncio.gather(*(self._announce(runner, role) for runner in runners))
-
-    async def _announce(self, runner: ControllerRunner, role: str) -> None:
-        """Say what a controller does once it has read what it needs; the others do not wait for it."""
         await runner.synced.wait()
         leave_out_what_exists()
         watched = ", ".join(str(watch.resource) for watch in runner.controller.watches)

@@ -1,0 +1,150 @@
+"""The controllers of a process, from the start of their caches to the return of the lease.
+
+Start: caches, events and election at once; the workers once this process leads. Stop: the workers finish what they are
+at, the last events leave, and the lease is given back. A part that fails ends everything at once.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from hedgerow.machinery.controller import Controller
+from hedgerow_adapters.leader_election import ElectorThread, LeaderElector, LeadershipLostError
+from hedgerow_adapters.runtime.caches import Caches
+from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.observer import ControllerObserver
+from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.runtime.turns import Decide, reconciled
+from hedgerow_adapters.telemetry.logs import get_logger
+
+GRACE: Final = 5.0
+"""Seconds in which turns end, and again in which the lease is given back."""
+LAST_EVENTS: Final = 1.0
+"""Seconds that events get in between."""
+
+
+Elector: TypeAlias = LeaderElector | ElectorThread
+"""Tells whether this process leads."""
+
+
+class ControllerSet:
+    """The controllers of a process at work."""
+
+    def __init__(
+        self,
+        controllers: Iterable[Controller[Any]],
+        caches: Caches,
+        *,
+        instance: str,
+        observer: Callable[[Controller[Any]], ControllerObserver],
+        stop: asyncio.Event,
+        elector: Elector | None = None,
+        decide: Decide = reconciled,
+    ) -> None:
+        """Controllers that have not begun.
+
+        Args:
+            controllers: who works.
+            caches: what they share; `run` runs them.
+            instance: this process, in events.
+            observer: makes the observer of a controller.
+            stop: ends the work when it is set; the end of the work or of the election sets it.
+            elector: says that this process leads; none: it does.
+            decide: makes the decisions.
+        """
+        self._caches = caches
+        self._elector = elector
+        self.stop: Final = stop
+        self.runners: Final = list[ControllerRunner]()
+        self.recorders: Final = list[EventRecorder]()
+        may_write = elector.may_write if elector else lambda: True
+        for controller in controllers:
+            component = controller.events_from or controller.name
+            recorder = EventRecorder(
+                caches.clusters.target.transport,
+                source=caches.clusters.source.transport,
+                component=component,
+                instance=instance,
+                may_write=may_write,
+                on_refusal=partial(_tell_of_refusal, component),
+            )
+            self.recorders.append(recorder)
+            self.runners.append(
+                ControllerRunner(
+                    controller,
+                    caches,
+                    recorder=recorder,
+                    observer=observer(controller),
+                    may_write=may_write,
+                    decide=decide,
+                )
+            )
+
+    async def run(
+        self,
+        beside: Sequence[Coroutine[Any, Any, None]] = (),
+        *,
+        on_end: Callable[[], None] = lambda: None,
+        last: Callable[[], Coroutine[Any, Any, None]] | None = None,
+        before_release: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Work until stopped or cancelled, or until a part fails.
+
+        Args:
+            beside: further parts; they may end.
+            on_end: called when the work ends, for whatever reason.
+            last: runs in a stop, while the caches still do.
+            before_release: called once no turn is under way, while the lease still allows writes.
+
+        Raises:
+            ExceptionGroup: a part failed, such as the elector with a LeadershipLostError.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            work = [*(each.run() for each in self.runners), *(each.run() for each in self.recorders)]
+            parts = [tasks.create_task(part) for part in (self._caches.run(), *work, self._begin(), *beside)]
+            if self._elector is not None:
+                parts.append(tasks.create_task(self._elect(self._elector)))
+            try:
+                await self.stop.wait()
+            finally:
+                self.stop.set()
+                on_end()
+                if not any(part.done() and not part.cancelled() and part.exception() for part in parts):
+                    await asyncio.gather(self._end(before_release), *([last()] if last else []))
+                for part in parts:
+                    part.cancel()
+
+    async def _begin(self) -> None:
+        """Let the workers begin once this process leads."""
+        if self._elector is None or await self._elector.wait_until_leading():
+            for runner in self.runners:
+                runner.start()
+
+    async def _elect(self, elector: Elector) -> None:
+        try:
+            await elector.run()
+        except LeadershipLostError:
+            if not self.stop.is_set():  # else the lease was to be given back anyway
+                raise
+        self.stop.set()
+
+    async def _end(self, before_release: Callable[[], None]) -> None:
+        await asyncio.gather(*(runner.drain(GRACE) for runner in self.runners))
+        before_release()
+        # Events leave while the lease allows it, and are not worth a long wait.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_EVENTS):
+                await asyncio.gather(*(recorder.emptied() for recorder in self.recorders))
+        if self._elector is None:
+            return
+        try:
+            async with asyncio.timeout(GRACE):
+                await self._elector.release()  # so that a successor need not wait
+        except TimeoutError:
+            get_logger("leader-election").warning("The lease could not be given back, it runs out by itself")
+
+
+def _tell_of_refusal(component: str, problem: str) -> None:
+    get_logger(component).warning("Event was not recorded", error=problem)
