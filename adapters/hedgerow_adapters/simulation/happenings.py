@@ -58,11 +58,7 @@ class Happening:
         return bool(self.failures) or any(step.error for step in self.steps)
 
     def problems(self, explained: Callable[[Failure], str] = str) -> Iterator[str]:
-        """What could not be planned, and what was refused, a sentence each.
-
-        Args:
-            explained: the sentence of a failure.
-        """
+        """What could not be planned, and what was refused, a sentence each."""
         yield from map(explained, self.failures)
         yield from (str(step) for step in self.steps if step.error)
 
@@ -82,7 +78,7 @@ class CrashedMappingError(SimulationError):
 
 
 class Account(ControllerObserver):
-    """What happens in the turn of a key, and what must not happen at all."""
+    """What happens in the last turn; raises what must not happen."""
 
     def __init__(self, controller: str, effect: Callable[[Action], Effect]) -> None:
         self._controller = controller
@@ -92,7 +88,7 @@ class Account(ControllerObserver):
         self.failures: tuple[Failure, ...] = ()
         self.defect: CrashedMappingError | None = None
         self.interruptions: dict[tuple[Resource, Cluster], Exception | None] = {}
-        """Resources that could not be listed at first, and why; none: they are not served."""
+        """Resources that could not be listed once, and the first problem; none: they are not served."""
         self.conflict: WriteConflict | None = None
         """The first."""
 
@@ -103,7 +99,8 @@ class Account(ControllerObserver):
     @override
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
         if problem is not None or cause == "absent":
-            self.interruptions.setdefault((watched.resource, watched.cluster), problem)
+            place = (watched.resource, watched.cluster)
+            self.interruptions[place] = self.interruptions.get(place) or problem
 
     @override
     def began(self, key: ObjectKey) -> None:

@@ -1,11 +1,5 @@
 """What controllers come to: a plan for each key, or the cluster once all have settled.
 
-    settlement = settle(cluster, controllers)
-
-    with planning(controller, in_memory(cluster), now) as planner:
-        for key in all_keys(controller, planner.snapshot):
-            steps, failures = planner.plan(key)
-
 Time stands still while controllers settle: round by round every key has its turn, and more turns as long as something
 concerns it, until nothing is written in a round.
 
@@ -47,23 +41,15 @@ class KeyPlan(NamedTuple):
 class Planner:
     """A controller before its clusters."""
 
-    def __init__(self, controller: Controller[Any], simulation: Simulation, *, is_whole: bool) -> None:
-        """Nothing was done yet.
-
-        Args:
-            controller: who decides.
-            simulation: of that controller alone.
-            is_whole: whether its target serves all that controllers rely on.
-        """
-        self.controller: Final = controller
+    def __init__(self, simulation: Simulation) -> None:
+        """Nothing was done yet in the simulation, which is of one controller alone."""
+        (self.controller,) = simulation.controllers
         self.snapshot: Final[StoreSnapshot] = simulation.snapshot
-        """What the controller sees."""
         self._simulation = simulation
-        self._is_whole = is_whole
 
     def notes(self) -> Iterator[str]:
         """What the controller could not see, a sentence each."""
-        for (resource, _), problem in self._simulation.unlisted.items() if self._is_whole else ():
+        for (resource, _), problem in self._simulation.unlisted.items() if self._simulation.is_whole else ():
             if problem is not None:
                 yield f"planned without a list of {resource}: {problem}"
             elif resource == self.controller.primary:
@@ -100,7 +86,7 @@ class Planner:
 
 @contextmanager
 def planning(controller: Controller[Any], worlds: Worlds, now: datetime) -> Iterator[Planner]:
-    """A controller whose plans nothing comes of.
+    """A controller whose plans are not carried out.
 
     Args:
         controller: who decides.
@@ -113,7 +99,7 @@ def planning(controller: Controller[Any], worlds: Worlds, now: datetime) -> Iter
     with Simulation(CalendarLoop(now), worlds, [controller]) as simulation:
         for cluster, world in worlds.items():
             world.transport.effects.keep(controller, simulation.snapshot, cluster)
-        yield Planner(controller, simulation, is_whole=all(world.transport.is_whole for world in worlds.values()))
+        yield Planner(simulation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,21 +109,16 @@ class Settlement:
     steps: tuple[SentAction, ...]
     """Everything that was done, and then what is still refused."""
     last_turns: tuple[Happening, ...]
-    """Of all keys."""
     unrest: str
     """Why it did not come to rest, as a sentence; empty: it did."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether it came to rest at all."""
+        """True if it came to rest."""
         return not self.unrest
 
     def problems(self, explained: Callable[[Failure], str] = str) -> list[str]:
-        """What is still refused, or could not be planned, a sentence each.
-
-        Args:
-            explained: the sentence of a failure.
-        """
+        """What is still refused, or could not be planned, a sentence each."""
         problems = [problem for turn in self.last_turns for problem in turn.problems(explained)]
         return [*problems, self.unrest] if self.unrest else problems
 
@@ -160,6 +141,7 @@ def settle(
     Raises:
         CrashedTurnError: a decision has a defect, goes on and on, or took too long.
         CrashedMappingError: an `enqueue` function has a defect.
+        ReadingError: an object cannot be read.
     """
     done: list[SentAction] = []
     unrest = ""

@@ -47,8 +47,6 @@ class RestlessError(SimulationError):
 
 
 class _Seat(NamedTuple):
-    """A controller at work."""
-
     runner: ControllerRunner
     account: Account
 
@@ -78,7 +76,7 @@ class Simulation:
         self._last: dict[tuple[str, ObjectKey], Happening] = {}
         self._loop = loop
         self._worlds = worlds
-        self._controllers = controllers
+        self.controllers: Final = controllers
         self._jitter = jitter
         self._looks_once = looks_once
         self._caching: asyncio.Task[None] | None = None
@@ -114,19 +112,19 @@ class Simulation:
 
     @property
     def due(self) -> datetime | None:
-        """When the next key is looked at; none: never, unless something changes."""
+        """When the next key is due; none: never, unless something changes."""
         readings = [due for seat in self._seats if (due := seat.runner.queue.due) is not None]
         return self._loop.moment(min(readings)) if readings else None
 
     @property
     def last_turns(self) -> list[Happening]:
-        """The last turn of each key, by controllers and keys in their order."""
-        ranks = {controller.name: rank for rank, controller in enumerate(self._controllers)}
+        """The last turn of each key, in the order of controllers and keys."""
+        ranks = {controller.name: rank for rank, controller in enumerate(self.controllers)}
         return [self._last[entry] for entry in sorted(self._last, key=lambda entry: (ranks[entry[0]], entry[1]))]
 
     @property
     def conflict(self) -> str:
-        """Which controller's work is undone by another one, or by another key, as a sentence; empty: nobody's."""
+        """Which controller's work another one or another key undoes, as a sentence; empty: nobody's."""
         conflicts = ((seat.runner.controller.name, seat.account.conflict) for seat in self._seats)
         return next((f"{name} did not come to rest: {conflict}" for name, conflict in conflicts if conflict), "")
 
@@ -180,6 +178,11 @@ class Simulation:
         return seat.runner.snapshot
 
     @property
+    def is_whole(self) -> bool:
+        """True if the clusters serve all that controllers rely on."""
+        return all(world.transport.is_whole for world in self._worlds.values())
+
+    @property
     def unlisted(self) -> Mapping[tuple[Resource, Cluster], Exception | None]:
         """What the only controller watches and could not list, and why; none: it is not served."""
         (seat,) = self._seats
@@ -190,10 +193,11 @@ class Simulation:
         turn = self._loop.create_task(seat.runner.turn())
         self._loop.settle()
         turned = turn.result() if turn.done() else self._loop.run_until_complete(turn)
-        steps, events, failures = tuple(seat.account.steps), tuple(seat.account.events), seat.account.failures
-        name = seat.runner.controller.name
+        account, name = seat.account, seat.runner.controller.name
         self.turns += 1
-        happening = Happening(began, name, turned.key, steps, events, failures, turned.requeue_after)
+        happening = Happening(
+            began, name, turned.key, tuple(account.steps), tuple(account.events), account.failures, turned.requeue_after
+        )
         self._last[name, turned.key] = happening
         return happening
 
@@ -205,7 +209,9 @@ class Simulation:
                 raise account.defect
             for watch in runner.controller.watches:
                 problem = account.interruptions.get((watch.resource, watch.cluster))
-                if problem is not None and watch.required_for_sync:
+                # In memory nothing but an object that the controller cannot read is in its way.
+                is_whole = self._worlds[watch.cluster].transport.is_whole
+                if problem is not None and (watch.required_for_sync or not is_whole):
                     raise ReadingError(str(problem)) from problem
         for world in self._worlds.values():
             if world.transport.failure is not None:
@@ -214,14 +220,13 @@ class Simulation:
             self._caching.result()
 
     async def _open(self) -> None:
-        """Let everybody take their seats."""
         target, source = (
             Access(world.transport, world.namespaces, is_lossless=True)
             for world in (self._worlds[Cluster.TARGET], self._worlds[Cluster.SOURCE])
         )
         clusters = Clusters.single(target) if target == source else Clusters(target, source)
         caches = Caches(clusters, random=random.Random(0).random)  # noqa: S311 -- hides nothing
-        for controller in self._controllers:
+        for controller in self.controllers:
             account = Account(controller.name, lambda action: self._worlds[action.cluster].transport.effects.of(action))
             runner = ControllerRunner(
                 self._declared(controller),

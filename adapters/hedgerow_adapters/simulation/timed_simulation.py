@@ -1,11 +1,5 @@
 """Lets time pass for controllers in in-memory clusters: each is looked at when something concerns it, or it is due.
 
-    loop = CalendarLoop(start)  # whose `utc_now` is the clock of the clusters
-    simulation = TimedSimulation(loop, clusters, controllers, Schedule(timedelta(days=30)))
-    for happening in simulation:
-        ...
-    simulation.turns, simulation.due
-
 The clock stands still while anybody has something to do, and then moves to the moment at which something is due. So
 everything happens as in a process that is never late: a key that failed is tried again after the wait that it has
 there, and turns get the jitter of a seed.
@@ -33,19 +27,17 @@ class Arrival(NamedTuple):
 
     after: timedelta
     source: str
-    """Where they come from."""
     objects: Sequence[LoadedObject]
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How time is to pass."""
+    """How time passes."""
 
     length: timedelta
     seed: int = 0
-    """What the jitter of all turns is drawn from."""
+    """Of the jitter of all turns."""
     arrivals: Sequence[Arrival] = ()
-    """What comes from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +69,7 @@ class TimedSimulation(Simulation):
             clusters: what the controllers look after.
             controllers: who is at work.
             schedule: how time passes.
-            namespaces: what is seen of the cluster that is looked after; none: all.
+            namespaces: what is seen of the target; none: all.
         """
         self._target = clusters[Cluster.TARGET]
         worlds = in_memory(self._target, clusters[Cluster.SOURCE], namespaces)

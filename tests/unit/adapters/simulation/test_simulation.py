@@ -16,7 +16,7 @@ from hedgerow.machinery.plan import MergePatch, Plan
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import in_memory, settle
+from hedgerow_adapters.simulation import ReadingError, in_memory, settle
 from hedgerow_adapters.simulation.happenings import CrashedMappingError, CrashedTurnError
 from hedgerow_adapters.simulation.simulation import Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
@@ -65,6 +65,16 @@ def test_of_a_watch_within_a_namespace_nothing_else_is_seen(
         looked_at = list(turns(simulation))
 
     assert woken == looked_at == keys
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_an_object_that_no_watch_can_read_ends_the_simulation(*, required: bool) -> None:
+    memory = InMemoryCluster(namespaces=("shop",))
+    memory.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, "shop"))
+    demanding = replace(WATCH, transform=lambda manifest: {"data": manifest["data"]}, required_for_sync=required)
+
+    with pytest.raises(ReadingError, match="Secret shop/till cannot be read: KeyError: 'data'"):
+        settle(memory, [replace(WATCHING, watches=(demanding,))])
 
 
 class BrokenError(Exception):
