@@ -7,17 +7,20 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from hedgerow.machinery.configuration.process import ClientConnection, Endpoint, LeaderElection, Server
 from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.machinery.controller import Controller
+from hedgerow_entrypoints.cli.command import CommandGroup
 from hedgerow_entrypoints.cli.command import main as run_command
 from hedgerow_entrypoints.components import bring
 from hedgerow_entrypoints.components.registry import OFFLINE, Component, ControllerEntry
 from hedgerow_entrypoints.process.settings import ProcessSettings
+
+_PORT: Final = click.IntRange(1, 65535)
 
 
 def main(
@@ -37,14 +40,12 @@ def main(
     from hedgerow_entrypoints.cli import plan, simulate  # noqa: PLC0415
     from hedgerow_entrypoints.cli.controllers import LISTED, NAMES  # noqa: PLC0415
 
-    group = click.Group(program.name, context_settings={"help_option_names": ["-h", "--help"]})
+    group = CommandGroup(program.name, context_settings={"help_option_names": ["-h", "--help"]})
     for command in (plan.command, simulate.command):
         command.epilog = f"\b\nControllers, of which all are the default:\n{LISTED}"
-        for parameter in command.params:
-            if parameter.name == "controllers":
-                parameter.required, parameter.default = False, NAMES
-            elif parameter.name == "config_file":
-                parameter.hidden = True  # type: ignore[attr-defined]  # an option
+        command.params = [parameter for parameter in command.params if parameter.name != "config_file"]
+        names = next(parameter for parameter in command.params if parameter.name == "controllers")
+        names.required, names.default = False, NAMES
         group.add_command(command)
     group.add_command(_run(program))
     run_command(arguments, group)
@@ -69,8 +70,8 @@ def _run(program: Component[ProcessSettings]) -> click.Command:
     @click.option(
         "--lease-namespace", default="", help="Elect a leader by a Lease there; without it all replicas work."
     )
-    @click.option("--health-port", type=int, default=8081, show_default=True, help="For /healthz and /readyz.")
-    @click.option("--metrics-port", type=int, default=8080, show_default=True, help="For /metrics.")
+    @click.option("--health-port", type=_PORT, default=8081, show_default=True, help="For /healthz and /readyz.")
+    @click.option("--metrics-port", type=_PORT, default=8080, show_default=True, help="For /metrics.")
     @click.option("--log-format", type=click.Choice(["json", "text"]), default="json", show_default=True)
     def command(  # noqa: PLR0917 -- options
         kubeconfig: str,

@@ -1,6 +1,8 @@
 """The controller that the documentation writes, on a real API server."""
 
 import http.client
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -90,3 +92,33 @@ def test_the_controller_of_the_page_plans_and_runs_on_a_real_server(
     wait_for("2")
     sandbox.label_namespace(shop, {SIZE: None})
     wait_for(None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["plan", "--config", "x.yaml", "-f", "-"], "No such option"),
+        (["run", "--metrics-port", "70000"], "70000 is not in the range"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(program: Path, arguments: list[str], problem: str) -> None:
+    done = subprocess.run([sys.executable, str(program), *arguments], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert problem in done.stderr
+
+
+def test_who_stops_reading_ends_the_program_like_any_other(program: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {SIZE: "large"}}}
+
+    done = subprocess.run(
+        [sys.executable, str(program), "plan", "-f", "-"],
+        input=json.dumps(namespace).encode(),
+        stdout=writing,
+        check=False,
+    )
+    os.close(writing)
+
+    assert done.returncode == 141

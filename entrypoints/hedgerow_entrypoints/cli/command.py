@@ -39,7 +39,18 @@ class ReaderGoneError(Exception):
     """Nobody reads what a command prints any more."""
 
 
-class LazyGroup(click.Group):
+class CommandGroup(click.Group):
+    """A group that gives a closed pipe another name, because click would end the process as a failure."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a subcommand."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGoneError from error
+
+
+class LazyGroup(CommandGroup):
     """A group whose subcommands are imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
@@ -68,13 +79,6 @@ class LazyGroup(click.Group):
         """The list of subcommands, without importing one."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in SUBCOMMANDS.items()])
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a subcommand. A closed pipe gets another name, because click would end the process as a failure."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError as error:
-            raise ReaderGoneError from error
 
 
 @click.group(

@@ -51,7 +51,7 @@ def command(
     kubeconfig: str | None,
     context: str | None,
     *,
-    config_file: str | None,
+    config_file: str | None = None,
     output: str,
     show_secrets: bool,
 ) -> None:

@@ -57,8 +57,8 @@ Examples:
 def command(
     controllers: tuple[str, ...],
     paths: tuple[str, ...],
-    config_file: str | None,
     *,
+    config_file: str | None = None,
     everything: bool,
     output: str | None,
     show_secrets: bool,
