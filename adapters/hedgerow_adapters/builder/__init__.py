@@ -21,14 +21,18 @@ Example:
 """
 
 from hedgerow_adapters.builder.asking import NotDone
-from hedgerow_adapters.builder.creating import (
+from hedgerow_adapters.builder.managed_resource import (
     create,
     create_for_seed,
     create_for_shoot,
     create_from_unstructured,
+    delete,
+    exist,
     new_registry,
+    reconcile,
+    reconcile_secret,
+    set_keep_objects,
 )
-from hedgerow_adapters.builder.managed_resource import delete, exist, reconcile, reconcile_secret, set_keep_objects
 from hedgerow_adapters.builder.waiting import (
     wait_for_all,
     wait_until_deleted,

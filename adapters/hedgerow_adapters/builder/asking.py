@@ -1,11 +1,12 @@
-"""Sends one request after the other, and tells what came of it as a value.
+"""Sends requests, and makes a value of the failure of a whole function.
 
-Who reads an object, decides, and writes, may be overtaken: the server then refuses what was decided about an older
-state, and everything is read and decided again.
+If somebody else writes between reading and writing, the server refuses the write, and the function starts again.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
 from returns.result import Failure, Result, Success
@@ -53,66 +54,95 @@ class NotDone:
         """Whether somebody else wrote in between."""
         return self.error is not None and (self.error.is_conflict or self.error.already_exists)
 
-    def during(self, what: str) -> "NotDone":
-        """The same, told to somebody who does not know what was being done."""
-        return replace(self, message=f"{what}: {self.message}")
+
+class NotDoneError(Exception):
+    """Ends a function of this package, and is its result."""
+
+    def __init__(self, problem: NotDone) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
-async def ask(
-    transport: Transport, build: Callable[P, Request], *args: P.args, **kwargs: P.kwargs
-) -> Result[Any, NotDone]:
-    """The body of a server's answer to a request that is yet to be built."""
+def answered(
+    function: Callable[P, Coroutine[Any, Any, T]],
+) -> Callable[P, Coroutine[Any, Any, Result[T, NotDone]]]:
+    """A function that returns its failure as a value, and starts again where somebody else wrote in between."""
+
+    @wraps(function)
+    async def result(*args: P.args, **kwargs: P.kwargs) -> Result[T, NotDone]:
+        attempts = 1
+        while True:
+            try:
+                return Success(await function(*args, **kwargs))
+            except NotDoneError as error:
+                if attempts == ATTEMPTS or not error.problem.is_race:
+                    return Failure(error.problem)
+            attempts += 1
+
+    return result
+
+
+@contextmanager
+def during(doing: str) -> Iterator[None]:
+    """Put in front of a problem what was being done."""
+    try:
+        yield
+    except NotDoneError as error:
+        problem = replace(error.problem, message=f"{doing}: {error.problem.message}")
+        raise NotDoneError(problem) from error
+
+
+@contextmanager
+def absence_is_fine() -> Iterator[None]:
+    """End the context, and nothing else, where an object does not exist."""
+    try:
+        yield
+    except NotDoneError as error:
+        if not error.problem.is_absence:
+            raise
+
+
+async def ask(transport: Transport, build: Callable[P, Request], *args: P.args, **kwargs: P.kwargs) -> Any:
+    """The body of a server's answer to a request that is yet to be built.
+
+    Raises:
+        NotDoneError: there is none, or it is a refusal.
+    """
     try:
         request = build(*args, **kwargs)
         response = await transport.send(request, timeout=PATIENCE)
     except requests.UnaddressableError as nonsense:
-        return Failure(NotDone(str(nonsense)))
+        raise NotDoneError(NotDone(str(nonsense))) from nonsense
     except TransportError as lost:
-        return Failure(NotDone(str(lost), is_late=True))
+        raise NotDoneError(NotDone(str(lost), is_late=True)) from lost
     if response.is_success:
-        return Success(response.body)
+        return response.body
     error = status_error(response)
     is_absence = error.is_absence_of(attributes_of(request).name)
     if error.is_unproven_absence and args and isinstance(args[0], Resource):
         is_absence = await lacks(transport, args[0])
-    return Failure(NotDone(error.message, error, is_absence=is_absence))
+    raise NotDoneError(NotDone(error.message, error, is_absence=is_absence))
 
 
-async def read(transport: Transport, resource: Resource, key: ObjectKey) -> Result[Manifest | None, NotDone]:
+async def read(transport: Transport, resource: Resource, key: ObjectKey) -> Manifest | None:
     """An object as it is stored; none if it does not exist."""
-    return unless_absent(await ask(transport, requests.get, resource, key))
+    try:
+        stored: Manifest = await ask(transport, requests.get, resource, key)
+    except NotDoneError as error:
+        if error.problem.is_absence:
+            return None
+        raise
+    return stored
 
 
-def unless_absent(answer: Result[T, NotDone]) -> Result[T | None, NotDone]:
-    """An answer in which it is no failure that the object does not exist."""
-    match answer:
-        case Failure(NotDone(is_absence=True)):
-            return Success(None)
-        case Failure(problem):
-            return Failure(problem)
-        case _:
-            return Success(answer.unwrap())
-
-
-async def write(
-    transport: Transport, resource: Resource, existing: Manifest | None, desired: Manifest
-) -> Result[Manifest, NotDone]:
+async def write(transport: Transport, resource: Resource, existing: Manifest | None, desired: Manifest) -> Manifest:
     """An object as it is stored after it was created, or brought from the version that was read to what is desired."""
     key = key_of(desired)
+    stored: Manifest
     if existing is None:
-        return await ask(transport, requests.create, resource, desired, key.namespace)
-    if not merge_patch(existing, desired):
-        return Success(existing)
-    return await ask(transport, requests.update, resource, key, desired)
-
-
-async def unless_overtaken(attempt: Callable[[], Awaitable[Result[T, NotDone]]]) -> Result[T, NotDone]:
-    """What an attempt comes to that nobody else's write got into the way of, or the last one that is made."""
-    outcome = await attempt()
-    for _ in range(ATTEMPTS - 1):
-        match outcome:
-            case Failure(NotDone(is_race=True)):
-                outcome = await attempt()
-            case _:
-                break
-    return outcome
+        stored = await ask(transport, requests.create, resource, desired, key.namespace)
+    elif merge_patch(existing, desired):
+        stored = await ask(transport, requests.update, resource, key, desired)
+    else:
+        stored = existing
+    return stored

@@ -7,7 +7,6 @@ Source: managed-resources §17.
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from returns.result import Failure, Result, Success
@@ -16,7 +15,7 @@ from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.resource_manager.builder import health_problem, progress_problem
 from hedgerow.resource_manager.builder.managed_resource import deletion_problem, still_exists
-from hedgerow_adapters.builder.asking import NotDone, ask
+from hedgerow_adapters.builder.asking import NotDone, NotDoneError, absence_is_fine, answered, ask
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Transport
 
@@ -34,40 +33,23 @@ class Wait(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Goal:
-    """What is waited for."""
-
-    problem: Callable[[Manifest], str | None]
-    """Why to wait on; none when it is reached."""
-    is_absence: bool = False
-    """Whether it is reached when there is no ManagedResource any more."""
-    too_late: Callable[[Manifest, str], str] = lambda _managed_resource, problem: problem
-    """What to tell when time is up, of the ManagedResource as it was seen last and its problem."""
+@answered
+async def wait_until_healthy(transport: Transport, key: ObjectKey, *, deadline: float) -> None:
+    """Wait until a ManagedResource is applied and healthy; a refused look ends the wait."""
+    await _reached(transport, key, deadline, health_problem)
 
 
-_HEALTHY: Final = _Goal(health_problem)
-_ROLLED_OUT: Final = _Goal(progress_problem)
-_GONE: Final = _Goal(
-    lambda managed_resource: still_exists(key_of(managed_resource)), is_absence=True, too_late=deletion_problem
-)
+@answered
+async def wait_until_healthy_and_not_progressing(transport: Transport, key: ObjectKey, *, deadline: float) -> None:
+    """Wait until a ManagedResource is healthy and rolled out; a refused look ends the wait."""
+    await _reached(transport, key, deadline, progress_problem)
 
 
-async def wait_until_healthy(transport: Transport, key: ObjectKey, *, deadline: float) -> Result[None, NotDone]:
-    """Whether a ManagedResource is applied and healthy before a deadline; a refused look ends the wait."""
-    return await _reached(transport, key, _HEALTHY, deadline)
-
-
-async def wait_until_healthy_and_not_progressing(
-    transport: Transport, key: ObjectKey, *, deadline: float
-) -> Result[None, NotDone]:
-    """Whether a ManagedResource is healthy and rolled out before a deadline; a refused look ends the wait."""
-    return await _reached(transport, key, _ROLLED_OUT, deadline)
-
-
-async def wait_until_deleted(transport: Transport, key: ObjectKey, *, deadline: float) -> Result[None, NotDone]:
-    """Whether a ManagedResource is gone before a deadline, with all that it does not keep, or what holds it up."""
-    return await _reached(transport, key, _GONE, deadline)
+@answered
+async def wait_until_deleted(transport: Transport, key: ObjectKey, *, deadline: float) -> None:
+    """Wait until a ManagedResource is gone with all that it does not keep; the failure says what holds it up."""
+    with absence_is_fine():
+        await _reached(transport, key, deadline, lambda seen: still_exists(key_of(seen)), deletion_problem)
 
 
 async def wait_for_all(
@@ -87,19 +69,22 @@ async def wait_for_all(
     return Failure(problems) if problems else Success(None)
 
 
-async def _reached(transport: Transport, key: ObjectKey, goal: _Goal, deadline: float) -> Result[None, NotDone]:
+async def _reached(
+    transport: Transport,
+    key: ObjectKey,
+    deadline: float,
+    problem_with: Callable[[Manifest], str | None],
+    too_late: Callable[[Manifest, str], str] = lambda _seen, problem: problem,
+) -> None:
+    """Wait until there is no problem with a ManagedResource; `too_late` words what was seen last."""
     late = f"managed resource {key} could not be read in time"
     try:
         async with asyncio.timeout_at(deadline):
             while True:
-                answer = await ask(transport, requests.get, MANAGED_RESOURCES, key)
-                if isinstance(answer, Failure):
-                    return Success(None) if goal.is_absence and answer.failure().is_absence else answer
-                seen: Manifest = answer.unwrap()
-                problem = goal.problem(seen)
-                if problem is None:
-                    return Success(None)
-                late = goal.too_late(seen, problem)
+                seen: Manifest = await ask(transport, requests.get, MANAGED_RESOURCES, key)
+                if (problem := problem_with(seen)) is None:
+                    return
+                late = too_late(seen, problem)
                 await asyncio.sleep(INTERVAL)
     except TimeoutError:
-        return Failure(NotDone(late, is_late=True))
+        raise NotDoneError(NotDone(late, is_late=True)) from None
