@@ -11,10 +11,8 @@ from aiohttp import web
 
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.kubernetes import http_transport
-from hedgerow_adapters.kubernetes.credentials import Connection
+from hedgerow_adapters.kubernetes.credentials import Connection, Credentials, Renewal
 from hedgerow_adapters.kubernetes.http_transport import READ_AT_ONCE, HttpTransport
-from hedgerow_adapters.kubernetes.identity import Credentials
-from hedgerow_adapters.kubernetes.renewal import Renewal
 from hedgerow_adapters.protocol import json_codec, requests
 from hedgerow_adapters.protocol.transport import Stream, TransportError
 from tests.e2e.loopback_servers import CHUNKED, JSON, chunk, http_server, in_turn, raw_server

@@ -25,9 +25,8 @@ from hedgerow_adapters.kubernetes.answers import (
     lower_case_names,
 )
 from hedgerow_adapters.kubernetes.bounds import Bounded, Patience, asked
-from hedgerow_adapters.kubernetes.credentials import Connection
+from hedgerow_adapters.kubernetes.credentials import Connection, Credentials
 from hedgerow_adapters.kubernetes.http_session import body_of, headers_of, may_send_now, new_session, url_of
-from hedgerow_adapters.kubernetes.identity import Credentials
 from hedgerow_adapters.kubernetes.pacing import Outage, throttle, wait_before_retry
 from hedgerow_adapters.kubernetes.redaction import event_without_credentials, without_credentials
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Stream, TransportError

@@ -144,7 +144,7 @@ async def connected(kubeconfig: str | None, context: str | None) -> AsyncIterato
 
     connection = await load_connection(kubeconfig or _default_kubeconfig(), context=context or "")
     if isinstance(connection, result.Failure):
-        raise CommandError(str(connection.failure()))
+        raise CommandError(connection.failure())
     async with HttpTransport(connection.unwrap()) as transport:
         yield transport
 

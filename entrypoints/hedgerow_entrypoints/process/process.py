@@ -212,7 +212,7 @@ class Process:
 
         connection = await load_connection(settings.kubeconfig, on_unusable=tell)
         if isinstance(connection, Failure):
-            raise CommandError(str(connection.failure()))
+            raise CommandError(connection.failure())
         return connection.unwrap()
 
     async def _compete(self, source: Access) -> ElectionEvents[ElectorThread]:

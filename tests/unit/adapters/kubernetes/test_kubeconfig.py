@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 import yaml
-from returns.result import Failure, Success
 
+from hedgerow_adapters.kubernetes.identity import UnusableError
 from hedgerow_adapters.kubernetes.kubeconfig import Selection, parsed_kubeconfig, selected
 
 VALID = "these are the valid fields: [client-certificate-data client-key-data token username password tokenFile]"
@@ -37,9 +37,10 @@ def with_cluster(**fields: Any) -> dict[str, Any]:
 
 
 def problem_of(content: dict[str, Any], context: str = "") -> str:
-    problem = parsed_kubeconfig(yaml.safe_dump(content)).bind(lambda parsed: selected(parsed, context)).failure()
-    assert SECRET not in problem
-    return problem
+    with pytest.raises(UnusableError) as raised:
+        selected(parsed_kubeconfig(yaml.safe_dump(content)), context)
+    assert SECRET not in str(raised.value)
+    return str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -72,13 +73,13 @@ def test_embedded_credentials_and_token_files_are_allowed() -> None:
     }
     content = document(users=entries("user", operator=user))
 
-    assert parsed_kubeconfig(yaml.safe_dump(content)) == Success(content)
+    assert parsed_kubeconfig(yaml.safe_dump(content)) == content
 
 
 def test_refused_fields_that_are_empty_do_no_harm() -> None:
     content = with_user(exec=None, **{"client-key": "", "as-groups": []})
 
-    assert parsed_kubeconfig(yaml.safe_dump(content)) == Success(content)
+    assert parsed_kubeconfig(yaml.safe_dump(content)) == content
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,10 @@ def test_refused_fields_that_are_empty_do_no_harm() -> None:
     ],
 )
 def test_what_is_no_mapping_in_yaml_is_no_kubeconfig(text: str, problem: str) -> None:
-    assert parsed_kubeconfig(text) == Failure(problem)
+    with pytest.raises(UnusableError) as raised:
+        parsed_kubeconfig(text)
+
+    assert str(raised.value) == problem
 
 
 @pytest.mark.parametrize(
@@ -155,7 +159,7 @@ def test_a_server_is_a_url_without_credentials(server: str) -> None:
 def test_a_server_is_an_address_or_any_name_that_can_be_looked_up(host: str) -> None:
     content = with_cluster(server=f"https://{host}")
 
-    assert selected(content).unwrap().cluster["server"] == f"https://{host}"
+    assert selected(content).cluster["server"] == f"https://{host}"
 
 
 def test_a_context_that_is_not_there_is_answered_with_those_that_are() -> None:
@@ -165,13 +169,13 @@ def test_a_context_that_is_not_there_is_answered_with_those_that_are() -> None:
 def test_a_context_names_a_cluster_and_a_user() -> None:
     cluster = {"server": "https://garden.example.com:6443"}
 
-    assert selected(document()) == Success(Selection("main", "garden", cluster, "operator", {"token": SECRET}))
+    assert selected(document()) == Selection("main", "garden", cluster, "operator", {"token": SECRET})
 
 
 def test_a_context_without_a_user_is_anonymous() -> None:
     cluster = {"server": "https://garden.example.com:6443"}
 
-    assert selected(document(), "other") == Success(Selection("other", "garden", cluster, "", {}))
+    assert selected(document(), "other") == Selection("other", "garden", cluster, "", {})
 
 
 def test_a_selection_shows_no_credentials() -> None:

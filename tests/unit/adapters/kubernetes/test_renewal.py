@@ -3,7 +3,7 @@
 import base64
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 import yaml
-from returns.result import Failure, Result, Success
 
 from hedgerow_adapters.kubernetes.connection_files import SeenFiles
-from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
-from hedgerow_adapters.kubernetes.identity import Description
-from hedgerow_adapters.kubernetes.renewal import Renewal
+from hedgerow_adapters.kubernetes.credentials import Connection, Renewal, load_connection
+from hedgerow_adapters.kubernetes.identity import Description, UnusableError
 
 SERVER = "https://127.0.0.1:6443"
 AUTHORITY = """\
@@ -332,21 +330,24 @@ async def test_an_authority_that_changes_while_the_token_is_away_counts_when_tha
 
 def test_what_could_not_be_read_is_tried_again_although_its_file_looks_the_same(tmp_path: Path) -> None:
     path, told = tmp_path / "file", list[str]()
-    readings = iter(
+    readings: Iterator[Description | UnusableError] = iter(
         [
-            Success(Description("file", SERVER, header="one")),
-            Failure("Too many open files"),
-            Failure("Too many open files"),
-            Success(Description("file", SERVER, header="two")),
+            Description("file", SERVER, header="one"),
+            UnusableError("Too many open files"),
+            UnusableError("Too many open files"),
+            Description("file", SERVER, header="two"),
         ]
     )
 
-    def read(files: SeenFiles) -> Result[Description, str]:
+    def read(files: SeenFiles) -> Description:
         files.read(path)
-        return next(readings)
+        reading = next(readings)
+        if isinstance(reading, UnusableError):
+            raise reading
+        return reading
 
     path.write_text("first")
-    renewal = Renewal.begun(read, told.append, every_look_counts()).unwrap()
+    renewal = Renewal(read, told.append, every_look_counts())
     path.write_text("another")
 
     assert [renewal.credentials().authorization for _ in range(4)] == ["one", "one", "two", "two"]
