@@ -1,19 +1,24 @@
 """What the bytes of an answer say: the JSON value of a body, the lines of a watch, the content of a long list.
 
+What servers say of a refused request is told in logs and events, and some of them repeat what they were sent: the
+credentials that the request carried are taken out.
+
 Guarantees of lists: an answer that brings `SLOWEST` bytes a second is received however long it takes. A silence ends
 it, and so does a trickle: an informer that waits for a list for ever shows an ever older cache. One that is packed
 stands for `MOST_UNPACKED` bytes at most, so that a few bytes cannot fill the memory.
 """
 
 import asyncio
+import base64
+import binascii
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import aiohttp
 from returns.result import Failure, Result, Success
 
-from hedgerow_adapters.kubernetes.bounds import Bounded, Patience, asked
+from hedgerow_adapters.kubernetes.bounds import TimeLimit, asked, bounded
 from hedgerow_adapters.protocol import json_codec, long_documents
 from hedgerow_adapters.protocol.transport import Request, TransportError
 
@@ -114,7 +119,7 @@ async def content_of(server: str, request: Request, answer: aiohttp.ClientRespon
     size = 0
     with contextlib.closing(answer):
         while True:
-            async with Bounded(server, request, Patience.of(longest_silence), _SILENT):
+            async with bounded(server, request, TimeLimit.of(longest_silence), _SILENT):
                 piece = await answer.content.readany()
             if not piece:
                 return b"".join(pieces)
@@ -139,3 +144,56 @@ async def decoded_in_slices(content: bytes) -> Result[object, str]:
         return Success(end.value)
     except ValueError:
         return Failure("is not JSON")
+
+
+REDACTED: Final = "[redacted]"
+
+
+def without_credentials(said: Any, authorization: str) -> Any:
+    """A refusal with everything secret in an Authorization header taken out of what people read of it.
+
+    That is its messages alone: a short password may be part of a reason, which decisions are made by.
+
+    Args:
+        said: a Status or another JSON value, or the text of an answer that is none.
+        authorization: the header as it was sent; empty: none was.
+    """
+    secrets = _secrets_in(authorization)
+    if not secrets:
+        return said
+    return _redacted(said, secrets) if isinstance(said, str) else _with_redacted_messages(said, secrets)
+
+
+def event_without_credentials(event: Any, authorization: str) -> Any:
+    """A decoded event of a watch, the same if it is about an object: an ERROR is a refusal."""
+    match event:
+        case {"type": "ERROR"}:
+            return without_credentials(event, authorization)
+    return event
+
+
+def _secrets_in(authorization: str) -> Sequence[str]:
+    """What nobody may read, the longest first, as one may be part of another."""
+    scheme, _, credential = authorization.partition(" ")
+    secrets = {credential}
+    if scheme.lower() == "basic":
+        with contextlib.suppress(binascii.Error, UnicodeDecodeError):
+            secrets.add(base64.b64decode(credential).decode().partition(":")[2])
+    return sorted(secrets - {""}, key=len, reverse=True)
+
+
+def _with_redacted_messages(value: Any, secrets: Sequence[str], field: str = "") -> Any:
+    match value:
+        case dict():
+            return {name: _with_redacted_messages(member, secrets, name) for name, member in value.items()}
+        case list():
+            return [_with_redacted_messages(element, secrets) for element in value]
+        case str() if field == "message":
+            return _redacted(value, secrets)
+    return value
+
+
+def _redacted(text: str, secrets: Sequence[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, REDACTED)
+    return text

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import os
 import ssl
-from types import TracebackType
+from collections.abc import AsyncIterator
 from typing import Final, NamedTuple, Self
 
 import aiohttp
@@ -31,12 +31,6 @@ _SENTENCES: Final[tuple[tuple[type[Exception], str], ...]] = (
 )
 
 
-def problem_with(server: str, request: Request, error: Exception) -> str:
-    """What a failed exchange with a server means to somebody who runs the cluster."""
-    sentence = next(sentence for kind, sentence in _SENTENCES if isinstance(error, kind))
-    return sentence.format(server=server, asked=asked(request), reason=_reason(error))
-
-
 def asked(request: Request) -> str:
     """A request as sentences name it; its query may be long and adds little."""
     return f"{request.method} {request.path}"
@@ -44,16 +38,10 @@ def asked(request: Request) -> str:
 
 def _reason(error: Exception) -> str:
     """The words of the system or of OpenSSL for an error, or for the one inside it."""
-    match error:
-        case aiohttp.ClientConnectorCertificateError():
-            return _words(error.certificate_error)
-        case aiohttp.ClientConnectorError():
-            return _words(error.os_error)
-        case _:
-            return _words(error)
-
-
-def _words(error: Exception) -> str:
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        error = error.certificate_error
+    elif isinstance(error, aiohttp.ClientConnectorError):
+        error = error.os_error
     match error:
         case ssl.SSLCertVerificationError():
             return error.verify_message
@@ -67,63 +55,51 @@ def _words(error: Exception) -> str:
             return str(error)
 
 
-class Patience(NamedTuple):
-    """How many seconds to wait altogether, and until when on the loop's clock."""
+class TimeLimit(NamedTuple):
+    """How many seconds something may take, and when they end on the loop's clock."""
 
     seconds: float
-    deadline: float
+    end: float
 
     @classmethod
     def of(cls, seconds: float) -> Self:
-        """Patience that begins now."""
+        """The limit that begins now."""
         return cls(seconds, asyncio.get_running_loop().time() + seconds)
 
     def left(self) -> float:
         """The seconds that are left of it."""
-        return self.deadline - asyncio.get_running_loop().time()
+        return self.end - asyncio.get_running_loop().time()
 
 
-class Bounded:
-    """A context that ends in time, and turns what the HTTP client raises into TransportError."""
+@contextlib.asynccontextmanager
+async def bounded(
+    server: str,
+    request: Request,
+    limit: TimeLimit,
+    problem: str = "{server} did not answer {asked} completely within {seconds:g} s",
+) -> AsyncIterator[None]:
+    """End in time, and turn what the HTTP client raises into TransportError.
 
-    __slots__ = ("_limit", "_patience", "_problem", "_request", "_server")
+    Args:
+        server: who is asked.
+        request: what it is asked.
+        limit: how long it may take.
+        problem: what to say if it takes longer.
 
-    def __init__(
-        self,
-        server: str,
-        request: Request,
-        patience: Patience,
-        problem: str = "{server} did not answer {asked} completely within {seconds:g} s",
-    ) -> None:
-        """A limit that counts from now on.
-
-        Args:
-            server: who is asked.
-            request: what it is asked.
-            patience: how long it may take.
-            problem: what to say if it takes longer.
-        """
-        self._server = server
-        self._request = request
-        self._patience = patience
-        self._problem = problem
-        self._limit = asyncio.timeout_at(patience.deadline)
-
-    async def __aenter__(self) -> None:
-        await self._limit.__aenter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        with contextlib.suppress(TimeoutError):
-            await self._limit.__aexit__(kind, error, traceback)
-            if not isinstance(error, Exception):
-                return  # all went well, or a cancellation from outside: it stays one though the time may be over, too
-        if isinstance(error, TransportError):
-            return
-        if self._limit.expired():
-            said = self._problem.format(server=self._server, asked=asked(self._request), seconds=self._patience.seconds)
-            raise TransportError(said) from None
+    Raises:
+        TransportError: it took too long, or failed.
+    """
+    timeout = asyncio.timeout_at(limit.end)
+    try:
+        async with timeout:
+            yield
+    except TransportError:
+        raise
+    except Exception as error:
+        if timeout.expired():
+            late = problem.format(server=server, asked=asked(request), seconds=limit.seconds)
+            raise TransportError(late) from None
         # The HTTP client raises more than its own errors, such as UnicodeError for a host that is no name.
-        if isinstance(error, Exception):
-            raise TransportError(problem_with(self._server, self._request, error)) from error
+        sentence = next(sentence for kind, sentence in _SENTENCES if isinstance(error, kind))
+        failed = sentence.format(server=server, asked=asked(request), reason=_reason(error))
+        raise TransportError(failed) from error

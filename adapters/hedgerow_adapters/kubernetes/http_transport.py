@@ -21,14 +21,15 @@ from hedgerow_adapters.kubernetes.answers import (
     decoded_body,
     decoded_in_slices,
     decoded_json,
+    event_without_credentials,
     is_json,
     lower_case_names,
+    without_credentials,
 )
-from hedgerow_adapters.kubernetes.bounds import Bounded, Patience, asked
+from hedgerow_adapters.kubernetes.bounds import TimeLimit, asked, bounded
 from hedgerow_adapters.kubernetes.credentials import Connection, Credentials
 from hedgerow_adapters.kubernetes.http_session import body_of, headers_of, may_send_now, new_session, url_of
 from hedgerow_adapters.kubernetes.pacing import Outage, throttle, wait_before_retry
-from hedgerow_adapters.kubernetes.redaction import event_without_credentials, without_credentials
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Stream, TransportError
 
 OPENING_TIMEOUT: Final = 30.0
@@ -116,12 +117,12 @@ class HttpTransport:
             NotSentError: `may_send` said no.
             TransportError: no complete answer came in time.
         """
-        patience = Patience.of(timeout)
+        limit = TimeLimit.of(timeout)
         retries = 0
         while True:
-            response = await self._exchange(request, patience, may_send)
+            response = await self._exchange(request, limit, may_send)
             wait = wait_before_retry(response.status, response.headers, retries=retries)
-            if wait is None or wait >= patience.left():
+            if wait is None or wait >= limit.left():
                 return response
             await asyncio.sleep(wait)
             retries += 1
@@ -136,68 +137,65 @@ class HttpTransport:
         Raises:
             TransportError: the server's answer did not begin within the timeout, or within 30 seconds.
         """
-        patience, opening = Patience.of(timeout), Patience.of(min(timeout, OPENING_TIMEOUT))
+        limit, opening = TimeLimit.of(timeout), TimeLimit.of(min(timeout, OPENING_TIMEOUT))
         mark = self._outage.began()
         try:
-            async with self._bounded(request, opening):
+            async with bounded(self._server, request, opening):
                 answer, credentials = await self._answer(request)
         except TransportError as error:
             self._unanswered(mark, error)
             raise
         with contextlib.closing(answer):
             if answer.status == HTTPStatus.OK:
-                async with contextlib.aclosing(self._events(request, answer, patience, credentials)) as events:
+                async with contextlib.aclosing(self._events(request, answer, limit, credentials)) as events:
                     yield Stream(HTTPStatus.OK, None, events, lower_case_names(answer.headers))
             else:
-                async with self._bounded(request, opening):
+                async with bounded(self._server, request, opening):
                     content = await answer.read()
                 refusal = await self._response(request, answer, content)
                 yield Stream(refusal.status, refusal.body, _no_events(), refusal.headers)
 
-    async def _take_place(self, request: Request, patience: Patience) -> None:
+    async def _take_place(self, request: Request, limit: TimeLimit) -> None:
         """Get one of the in-flight places, once the throttle lets the request through; who got it gives it back."""
         if self._throttle is None and not self._places.locked():
             await self._places.acquire()
             return
         try:
-            async with asyncio.timeout_at(patience.deadline):
-                await self._wait_for_place(request, patience)
+            async with asyncio.timeout_at(limit.end):
+                if self._throttle is not None and not await self._throttle.has_turn(limit.left()):
+                    longer = f"for more than {limit.seconds:g} s"
+                    raise TransportError(
+                        f"{asked(request)} would wait behind other requests to {self._server} {longer}"
+                    )
+                try:
+                    await self._places.acquire()
+                except asyncio.CancelledError:
+                    if self._throttle is not None:
+                        self._throttle.give_back()
+                    raise
         except TimeoutError:
-            problem = f"{asked(request)} waited behind other requests to {self._server} for {patience.seconds:g} s"
+            problem = f"{asked(request)} waited behind other requests to {self._server} for {limit.seconds:g} s"
             raise TransportError(problem) from None
 
-    async def _wait_for_place(self, request: Request, patience: Patience) -> None:
-        if self._throttle is None:
-            await self._places.acquire()
-            return
-        if not await self._throttle.has_turn(patience.left()):
-            problem = f"{asked(request)} would wait behind other requests to {self._server} for more than"
-            raise TransportError(f"{problem} {patience.seconds:g} s")
-        try:
-            await self._places.acquire()
-        except asyncio.CancelledError:
-            self._throttle.give_back()
-            raise
-
-    async def _exchange(self, request: Request, patience: Patience, may_send: Callable[[], bool]) -> Response:
+    async def _exchange(self, request: Request, limit: TimeLimit, may_send: Callable[[], bool]) -> Response:
         """One answer, complete and decoded."""
-        await self._take_place(request, patience)
+        await self._take_place(request, limit)
         mark = self._outage.began()
         try:
-            answer, content = await self._begun(request, patience, may_send)
+            answer, content = await self._begun(request, limit, may_send)
             if content is None:
-                content = await content_of(self._server, request, answer, patience.seconds)
+                content = await content_of(self._server, request, answer, limit.seconds)
         except TransportError as error:
             self._unanswered(mark, error)
             raise
         return await self._response(request, answer, content)
 
     async def _begun(
-        self, request: Request, patience: Patience, may_send: Callable[[], bool]
+        self, request: Request, limit: TimeLimit, may_send: Callable[[], bool]
     ) -> tuple[aiohttp.ClientResponse, bytes | None]:
         """An answer, and its content unless that is a list: while a list travels, its place is free for others."""
         try:
-            async with self._bounded(request, patience):
+            async with bounded(self._server, request, limit):
                 answer, _ = await self._answer(request, may_send)
                 return answer, None if request.is_list else await answer.read()
         finally:
@@ -242,11 +240,11 @@ class HttpTransport:
         return answer
 
     async def _events(
-        self, request: Request, answer: aiohttp.ClientResponse, patience: Patience, credentials: Credentials
+        self, request: Request, answer: aiohttp.ClientResponse, limit: TimeLimit, credentials: Credentials
     ) -> AsyncGenerator[Mapping[str, Any], None]:
         lines, authorization = LineSplitter(), _authorization_of(answer)
         while lines.is_inside_a_line or self._connection.credentials() == credentials:
-            chunk = await self._chunk(request, answer, patience)
+            chunk = await self._chunk(request, answer, limit)
             if chunk is None:
                 continue
             if not chunk:
@@ -257,10 +255,10 @@ class HttpTransport:
         if lines.is_inside_a_line:
             raise TransportError(f"{self._what_came(request)} was cut off")
 
-    async def _chunk(self, request: Request, answer: aiohttp.ClientResponse, patience: Patience) -> bytes | None:
+    async def _chunk(self, request: Request, answer: aiohttp.ClientResponse, limit: TimeLimit) -> bytes | None:
         """What has arrived since the last time, at least one byte; nothing at the end; none: a while of silence."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(RENEWAL_CHECKED_EVERY), self._bounded(request, patience):
+            async with asyncio.timeout(RENEWAL_CHECKED_EVERY), bounded(self._server, request, limit):
                 return await answer.content.read(READ_AT_ONCE)
         return None
 
@@ -282,9 +280,6 @@ class HttpTransport:
 
     def _what_came(self, request: Request) -> str:
         return f"the answer of {self._server} to {asked(request)}"
-
-    def _bounded(self, request: Request, patience: Patience) -> Bounded:
-        return Bounded(self._server, request, patience)
 
     def _unanswered(self, mark: int, error: TransportError) -> None:
         """Tell of an outage where one begins with a request that began at a mark; one that never left is none."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow_adapters.kubernetes.redaction import event_without_credentials, without_credentials
+from hedgerow_adapters.kubernetes.answers import event_without_credentials, without_credentials
 
 BASIC = f"Basic {base64.b64encode(b'me:pass:word').decode()}"
 

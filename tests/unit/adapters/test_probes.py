@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from hedgerow_adapters.probes.health import Check, Endpoint, SharedCheck, health_of, health_of_one, ping
+from hedgerow_adapters.probes import Check, Endpoint, SharedCheck, health_of, health_of_one, ping
 from tests.virtual_clock import virtual_time
 
 
