@@ -23,15 +23,14 @@ the machine is suspended is not seen through; `CLOCK_BOOTTIME` does not stand st
 Caveats: who deletes the Lease or empties it by hand ends its holder's leadership, but a candidate that never saw the
 Lease before leads at once, before the old leader has noticed.
 
-`election` decides, `lease` reads and writes the object, `outcomes` reads answers, `events` says what is worth telling,
-`elector` sends, `elector_thread` keeps all of it out of the way of the process's work.
+`election` decides, `lease` reads and writes the object, `elector` sends and reports, `elector_thread` keeps all of it
+out of the way of the process's work.
 """
 
 from hedgerow.api.kubernetes import LEASES
 from hedgerow_adapters.leader_election.election import Election, Phase, Timings, may_write
-from hedgerow_adapters.leader_election.elector import LeaderElector, LeadershipLostError
+from hedgerow_adapters.leader_election.elector import ElectionEvent, EventKind, LeaderElector, LeadershipLostError
 from hedgerow_adapters.leader_election.elector_thread import ElectorThread
-from hedgerow_adapters.leader_election.events import ElectionEvent, EventKind
 
 __all__ = [
     "LEASES",

@@ -134,7 +134,7 @@ def at(election: Election, now: float) -> Election:
 def resigned(election: Election) -> Election:
     """The election once this process wants to lead no more: a leader has to release first, others are done.
 
-    A follower whose last claim remained without an answer may hold the Lease without knowing; it then runs out.
+    A follower whose last claim got no answer may hold the Lease without knowing; it then runs out.
     """
     if election.phase is Phase.LEADING:
         return replace(election, phase=Phase.RELEASING, wake_at=LONG_AGO, attempt_began=None)
@@ -152,7 +152,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Nothing to do for some seconds."""
+    """Do nothing for some seconds."""
 
     seconds: float
 

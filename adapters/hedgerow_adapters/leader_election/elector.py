@@ -1,4 +1,4 @@
-"""Carries out an election: sends what it asks for, waits as long as it says, tells what happened.
+"""Carries out an election: sends what it asks for, waits as long as it says, reports what happened as events.
 
 Decides nothing; the election does.
 """
@@ -7,7 +7,9 @@ import asyncio
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from typing import Final
 
 from hedgerow.machinery.objects import ObjectKey, uid_of
@@ -25,8 +27,15 @@ from hedgerow_adapters.leader_election.election import (
     next_step,
     resigned,
 )
-from hedgerow_adapters.leader_election.events import ElectionEvent, EventKind, failure_event, is_success, phase_events
-from hedgerow_adapters.leader_election.lease import Failed, LeaseReply, lease_reply_of
+from hedgerow_adapters.leader_election.lease import (
+    Absent,
+    Failed,
+    Found,
+    LeaseReply,
+    Written,
+    holder_of,
+    lease_reply_of,
+)
 from hedgerow_adapters.protocol.transport import Transport, TransportError
 
 SHORTEST_PAUSE: Final = 0.001
@@ -37,8 +46,54 @@ class LeadershipLostError(Exception):
     """This process led, and does so no longer against its will: it has to stop."""
 
 
-def _tell_nobody(_event: ElectionEvent) -> None:
-    """For those who do not listen."""
+class EventKind(Enum):
+    """What happened; the comment says what an event's detail holds."""
+
+    LEADING = "leading"
+    """This process leads from now on; its identity."""
+    NEW_LEADER = "new leader"
+    """Another process was seen to hold the Lease; its identity."""
+    LOST = "lost"
+    """This process leads no longer, against its will; the reason, a clause."""
+    RELEASED = "released"
+    """This process holds the Lease no longer, as it wished; nothing."""
+    ABANDONED = "abandoned"
+    """The release was not confirmed in time, the Lease runs out by itself; nothing."""
+    FORBIDDEN = "forbidden"
+    """The API server refused for want of rights; its message."""
+    FAILED = "failed"
+    """An attempt brought no decision and will be repeated; the problem, a clause."""
+    RECOVERED = "recovered"
+    """An attempt came to its end as it should, after one that was forbidden or failed; nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionEvent:
+    """Something that happened in an election."""
+
+    kind: EventKind
+    detail: str = ""
+
+
+_ENTERED: Final = {
+    Phase.LEADING: EventKind.LEADING,
+    Phase.LOST: EventKind.LOST,
+    Phase.RELEASED: EventKind.RELEASED,
+    Phase.ABANDONED: EventKind.ABANDONED,
+}
+
+
+def phase_events(before: Election, after: Election) -> tuple[ElectionEvent, ...]:
+    """The event of the phase that was entered, and who leads now if that is another than was known."""
+    events = []
+    if after.phase is not before.phase and after.phase in _ENTERED:
+        details = {Phase.LEADING: after.identity, Phase.LOST: after.loss}
+        events.append(ElectionEvent(_ENTERED[after.phase], details.get(after.phase, "")))
+    holder = holder_of(after.lease) if after.lease is not None else ""
+    known = holder_of(before.lease) if before.lease is not None else ""
+    if holder not in {"", known, after.identity}:
+        events.append(ElectionEvent(EventKind.NEW_LEADER, holder))
+    return tuple(events)
 
 
 class LeaderElector:
@@ -58,19 +113,19 @@ class LeaderElector:
         clock: Callable[[], float] | None = None,
         wall_clock: Callable[[], datetime] = utc_now,
         jitter: Callable[[], float] = random.random,
-        on_event: Callable[[ElectionEvent], None] = _tell_nobody,
+        on_event: Callable[[ElectionEvent], None] = lambda _event: None,
     ) -> None:
         """An elector that has sent nothing yet.
 
         Args:
-            transport: carries the requests.
-            lease: namespace and name of the Lease.
+            transport: leads to the cluster of the Lease.
+            lease: its key.
             identity: unique among all processes of all times, `<hostname>_<random uuid>`.
             timings: of the election; none: 15 s, 10 s and 2 s.
             clock: monotonic seconds; none: the time of the running event loop.
             wall_clock: aware calendar time, only for what the Lease tells people.
             jitter: a random number from 0 to 1 for every pause.
-            on_event: is told of every event as it happens; must not raise.
+            on_event: hears every event as it happens; must not raise.
         """
         self._transport = transport
         self._election = Election(lease, identity, timings or Timings())
@@ -97,7 +152,7 @@ class LeaderElector:
 
     @property
     def holds_nothing(self) -> bool:
-        """Whether the Lease, as far as this process knows, does not name it: it was given back, or never held."""
+        """Whether this process gave the Lease back, or never held it, as far as it knows."""
         return self._election.phase in {Phase.RELEASED, Phase.FOLLOWING}
 
     async def run(self) -> None:
@@ -160,9 +215,12 @@ class LeaderElector:
         outcome = await self._outcome(send)
         if isinstance(outcome, Failed):
             self._fails = True
-            self._tell(failure_event(outcome))
+            kind = EventKind.FORBIDDEN if outcome.is_forbidden else EventKind.FAILED
+            self._tell(ElectionEvent(kind, outcome.problem))
         self._become(after(self._election, Answer(outcome, sent_at, self._clock(), self._jitter())))
-        if self._fails and is_success(outcome, self._election):
+        # A look at the Lease that only prepares a write proves nothing: the write may be refused all the same.
+        is_success = isinstance(outcome, Found | Absent | Written) and self._election.attempt_began is None
+        if self._fails and is_success:
             self._fails = False
             self._tell(ElectionEvent(EventKind.RECOVERED))
 

@@ -25,8 +25,7 @@ from typing import Any, Final, Protocol
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.leader_election.election import Timings
-from hedgerow_adapters.leader_election.elector import LeaderElector, LeadershipLostError
-from hedgerow_adapters.leader_election.events import ElectionEvent, EventKind
+from hedgerow_adapters.leader_election.elector import ElectionEvent, EventKind, LeaderElector, LeadershipLostError
 from hedgerow_adapters.protocol.transport import Transport
 
 PERIOD: Final = 1.0
@@ -37,11 +36,7 @@ class Heartbeat:
     """Signs of life of the loop that runs `beat`, for the loop that runs `stopped`."""
 
     def __init__(self, patience: float) -> None:
-        """A heart that has not beaten yet.
-
-        Args:
-            patience: seconds without a sign of life after which the loop counts as stuck.
-        """
+        """No sign of life yet; `patience`: seconds without any after which the loop counts as stuck."""
         self.patience: Final = patience
         self._beats = 0
 
@@ -89,11 +84,11 @@ class ElectorThread:
 
         Args:
             transport: entered on the thread; nothing else may use it.
-            lease: namespace and name of the Lease.
-            identity: unique among all processes of all times.
-            timings: of the election; none: 15 s, 10 s and 2 s.
-            on_event: is told of every event on the main loop, soon after it happened.
-            on_stuck: is told on the thread, as a sentence, that the main loop stands still. The gate is closed then.
+            lease: as for `LeaderElector`, like `identity` and `timings`.
+            identity: see there.
+            timings: see there.
+            on_event: hears every event on the main loop, soon after it happened.
+            on_stuck: hears on the thread, as a sentence, that the main loop stands still. The gate is closed then.
             patience: seconds that the main loop may stand still; none: 60.
         """
         self._main = asyncio.get_running_loop()
@@ -118,7 +113,7 @@ class ElectorThread:
 
     @property
     def lease_uid(self) -> str | None:
-        """Which Lease it is that this process saw or wrote last; none: there was none."""
+        """As that of `LeaderElector`."""
         return self._elector.lease_uid
 
     async def run(self) -> None:
@@ -145,15 +140,12 @@ class ElectorThread:
             self._tell_thread(self._stop_thread)
 
     async def wait_until_leading(self) -> bool:
-        """True as soon as this process leads; false once the election ended for it without that."""
+        """As that of `LeaderElector`."""
         await self._decided.wait()
         return self.may_write()
 
     async def release(self) -> bool:
-        """Close the gate, give the Lease back if this process holds it, and end `run()`.
-
-        False where the API server did not confirm within what is left of the renew deadline, or the lease was lost.
-        """
+        """As that of `LeaderElector`."""
         self._is_closed = True
         self._tell_thread(self._elector.resign)
         await self._over.wait()

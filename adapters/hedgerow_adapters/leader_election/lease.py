@@ -8,6 +8,7 @@ Source: Kubernetes API reference, `coordination.k8s.io/v1`; managed-resources §
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
 from hedgerow.api.kubernetes import LEASES
@@ -39,11 +40,6 @@ def has_same_spec(one: Manifest, other: Manifest) -> bool:
     return _spec(one) == _spec(other)
 
 
-def transitions_of(lease: Manifest) -> int:
-    """How often a Lease went from one holder to another."""
-    return _spec(lease).get("leaseTransitions") or 0
-
-
 def micro_time(moment: datetime) -> str:
     """A moment as the API writes it: RFC 3339 in UTC with microseconds."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -57,8 +53,8 @@ def held_by(identity: str, lease: Manifest | None, key: ObjectKey, *, duration: 
 
     Args:
         identity: the new holder.
-        lease: the Lease as it was last seen; none: there is none.
-        key: its namespace and name.
+        lease: as it was last seen; none: there is none.
+        key: of the Lease.
         duration: seconds that it is to last, written rounded up so that nobody takes it early.
         now: wall-clock time.
     """
@@ -70,7 +66,7 @@ def held_by(identity: str, lease: Manifest | None, key: ObjectKey, *, duration: 
     }
     if not is_renewal:
         spec["acquireTime"] = micro_time(now)
-        spec["leaseTransitions"] = 0 if lease is None else transitions_of(lease) + 1
+        spec["leaseTransitions"] = 0 if lease is None else (_spec(lease).get("leaseTransitions") or 0) + 1
     if lease is None:
         return {
             "apiVersion": LEASES.api_version,
@@ -93,10 +89,6 @@ def released(lease: Manifest, *, now: datetime) -> Manifest:
             "renewTime": micro_time(now),
         },
     }
-
-
-FORBIDDEN: Final = 403
-CONFLICT: Final = 409
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,25 +127,18 @@ class Failed:
 LeaseReply: TypeAlias = Found | Absent | Written | Conflict | Failed
 
 
-def _is_versioned_lease(body: Any) -> bool:
-    return isinstance(body, dict) and isinstance(body.get("spec", {}), dict) and bool(resource_version_of(body))
-
-
-def _problem(response: Response) -> str:
-    message = response.body.get("message") if isinstance(response.body, dict) else None
-    return f"{message or 'no reason given'} (status code {response.status})"
-
-
 def lease_reply_of(request: Request, response: Response) -> LeaseReply:
     """What an answer says: of a read, whether there is a Lease; of a write, whether it was stored."""
     is_read, is_update = request.method == "GET", request.method == "PUT"
+    body = response.body if isinstance(response.body, dict) else {}
     if response.is_success:
-        if not _is_versioned_lease(response.body):
+        if not resource_version_of(body) or not isinstance(body.get("spec", {}), dict):
             return Failed("the answer is not a Lease with a resourceVersion")
-        return Found(response.body) if is_read else Written(response.body)
+        return Found(body) if is_read else Written(body)
     is_absence = status_error(response).is_absence_of(attributes_of(request).name)
     if is_absence and is_read:
         return Absent()
-    if (response.status == CONFLICT and not is_read) or (is_absence and is_update):
+    if (response.status == HTTPStatus.CONFLICT and not is_read) or (is_absence and is_update):
         return Conflict()
-    return Failed(_problem(response), is_forbidden=response.status == FORBIDDEN)
+    problem = f"{body.get('message') or 'no reason given'} (status code {response.status})"
+    return Failed(problem, is_forbidden=response.status == HTTPStatus.FORBIDDEN)
