@@ -1,10 +1,9 @@
 """What a process tells people and machines about itself: log lines and metrics.
 
-`logs` makes every line, those of libraries included, one JSON object or one readable line. `metrics` holds the numbers
-under the names that operators of controller-runtime know. `reconciliation` gives all lines of one reconciliation the
-same `reconcileID`. `controller` turns what a running controller reports into both, `reading` what the caches report of
-whoever reads, `watching` what they report of their watches. Nothing here decides anything but what is worth a line, by
-`repetition`.
+`logs` makes every line, those of libraries included, one JSON object or one readable line, and gives all lines of one
+reconciliation the same `reconcileID`. `metrics` holds the numbers under the names that operators of controller-runtime
+know. `controller`, `reading`, `listening` and `webhooks` turn what each of these reports into both. All they decide is
+what is worth a line.
 """
 
 from hedgerow_adapters.telemetry.controller import ControllerTelemetry

@@ -44,20 +44,13 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         clock: Callable[[], float] = time.monotonic,
         unix_time: Callable[[], float] = time.time,
     ) -> None:
-        """Ears that have heard nothing; the controller's metrics exist from now on.
-
-        Args:
-            controller: the controller, for its name and its number of workers.
-            metrics: of the process.
-            clock: monotonic seconds.
-            unix_time: calendar time in seconds.
-        """
+        """Nothing heard yet; the controller's metrics exist from now on."""
         log = get_logger("controller").bind(controller=controller.name)
         self._primary = controller.primary
         self._workers = keys_under_way(controller)
         self._metrics = metrics.controller(controller.name, self._workers)
         self._queue = metrics.queue(controller.name)
-        super().__init__(log, self._metrics.reading, clock=clock, unix_time=unix_time)
+        super().__init__(log, metrics.reading(controller.name), clock=clock, unix_time=unix_time)
         self._depth = 0
         self._slowed = 0
         self._running: dict[ObjectKey, float] = {}
@@ -114,7 +107,7 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
     def reconciled(self, key: ObjectKey, result: Result, seconds: float) -> None:
         """Count a reconciliation."""
         self._running.pop(key, None)
-        self._metrics.results[result].inc()
+        self._metrics.results(result).inc()
         self._metrics.seconds.observe(seconds)
         if result == "error":
             self._metrics.errors.inc()

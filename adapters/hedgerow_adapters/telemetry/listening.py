@@ -26,13 +26,7 @@ class ListenerTelemetry(ConnectionObserver):
         *,
         on_closed: Callable[[str], None] = lambda _reason: None,
     ) -> None:
-        """Telemetry of one listener.
-
-        Args:
-            log: where lines go.
-            clock: monotonic, in seconds.
-            on_closed: told of each connection that the listener closed by itself: the reason, one word.
-        """
+        """No line yet; `on_closed` hears the reason, one word, of each connection that the listener closed by itself."""
         self._log = log
         self._clock = clock
         self._on_closed = on_closed

@@ -34,14 +34,7 @@ class ReadingTelemetry:
         clock: Callable[[], float] = time.monotonic,
         unix_time: Callable[[], float] = time.time,
     ) -> None:
-        """Ears that have heard nothing.
-
-        Args:
-            log: says whose caches the lines are about.
-            metrics: of the reader.
-            clock: monotonic seconds.
-            unix_time: calendar time in seconds.
-        """
+        """Nothing heard yet; `log` says whose caches the lines are about."""
         self._log: Final = log
         self._cache_metrics: Final = metrics
         self._repetition = Repetition()

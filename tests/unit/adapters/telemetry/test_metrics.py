@@ -61,7 +61,7 @@ def test_what_happens_once_in_a_while_appears_when_it_happens() -> None:
     metrics = RuntimeMetrics()
     controller = metrics.controller("networkpolicy", 5)
 
-    controller.reading.watch_restarts("services", "expired").inc()
+    metrics.reading("networkpolicy").watch_restarts("services", "expired").inc()
     controller.plan_actions("create").inc()
     metrics.request_sent("200", "GET", "api:443")
     metrics.request_sent("200", "GET", "api:443")
