@@ -4,13 +4,13 @@ Expected flow: a `FileBudget` for all listeners of the process, then an `HttpSer
 are counted from their acceptance on; one that sends no request in time is closed; if there are too many, those that
 have sent nothing are closed first; all listeners together leave the process the files for its own connections.
 
-`addresses` says where to listen, `accepting` accepts connections, `connection` and `connections` keep each and all of
-them within `limits`, `server` puts them together.
+`accepting` accepts connections, `connection` and `connections` keep each and all of them within limits, `server` puts
+them together.
 """
 
-from hedgerow_adapters.listening.addresses import Listener, ListenError, explained, listener
+from hedgerow_adapters.listening.accepting import Listener, ListenError, explained, listener
 from hedgerow_adapters.listening.connection import Connection, ConnectionObserver, RefusedError, refusal
-from hedgerow_adapters.listening.limits import FileBudget, Limits
+from hedgerow_adapters.listening.connections import FileBudget, Limits
 from hedgerow_adapters.listening.server import HttpServer
 
 __all__ = [

@@ -1,13 +1,13 @@
-"""Accepts the connections that arrive at an address."""
+"""Where a server listens, and how it accepts the connections that arrive there."""
 
 import asyncio
 import contextlib
 import errno
+import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Final
-
-from hedgerow_adapters.listening.addresses import Listener, explained
 
 BACKLOG: Final = 1024
 """Connections that wait to be accepted; the system may allow fewer."""
@@ -17,30 +17,70 @@ _PAUSE: Final = 0.1
 """Seconds until the next attempt after the system gave no connection."""
 
 
+LAST_PORT: Final = 65_535
+
+
+class ListenError(OSError):
+    """An address cannot be listened on; the text is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Where a server listens."""
+
+    address: str
+    """Empty: every address."""
+    port: int
+    """0: any that is free."""
+    section: str = field(default="", compare=False)
+    """Of the configuration, such as `server.metrics`; empty: none."""
+
+    def __str__(self) -> str:
+        """As users write it."""
+        return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
+
+
+def listener(bind_address: str, port: int, section: str = "") -> Listener | None:
+    """The listener that a section of a configuration asks for; port 0 asks for none, as with controller-runtime."""
+    return Listener(bind_address, port, section) if port else None
+
+
+@contextlib.contextmanager
+def explained(purpose: str, where: Listener) -> Iterator[None]:
+    """Turn errors into a ListenError that names the section of the configuration, and check the port first."""
+    if not 0 <= where.port <= LAST_PORT:
+        at = f"{where.section}.port" if where.section else "port"
+        raise ListenError(f"{at}: {where.port} is no port, which are 0 to {LAST_PORT}")
+    sentence = f"{where.section}: " * bool(where.section) + f"cannot listen on {where} for {purpose}"
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else error.strerror
+        raise ListenError(f"{sentence}: {reason or error}") from error
+    except ValueError as error:
+        raise ListenError(f"{sentence}: {where.address!r} is no address") from error
+
+
 class Door:
     """Accepts connections from its creation until it is closed."""
 
     def __init__(
         self, listening: socket.socket, take: Callable[[socket.socket], None], cannot: Callable[[OSError], None]
     ) -> None:
-        """A door that is open.
+        """An open door.
 
         Args:
             listening: where connections arrive; closed with the door.
             take: owns each connection from then on.
-            cannot: is called when the system gives no connection, as a process may open only so many files.
+            cannot: called when the system gives no connection, as a process may open only so many files.
         """
         self._listening = listening
         self._take = take
         self._cannot = cannot
         self._loop = asyncio.get_running_loop()
         self._pausing: asyncio.TimerHandle | None = None
+        self.port: Final[int] = listening.getsockname()[1]
         self._resume()
-
-    @property
-    def port(self) -> int:
-        """Where it is."""
-        return int(self._listening.getsockname()[1])
 
     def close(self) -> None:
         """Take no more connections."""
@@ -94,14 +134,13 @@ def listening_socket(purpose: str, where: Listener) -> socket.socket:
         ListenError: the address cannot be listened on.
     """
     with explained(purpose, where):
-        listening = _on_every_address(where.port) if not where.address else _on(where)
+        if where.address:
+            family = socket.AF_INET6 if ":" in where.address else socket.AF_INET
+            listening = socket.create_server((where.address, where.port), family=family, backlog=BACKLOG)
+        else:
+            listening = _on_every_address(where.port)
     listening.settimeout(0)
     return listening
-
-
-def _on(where: Listener) -> socket.socket:
-    family = socket.AF_INET6 if ":" in where.address else socket.AF_INET
-    return socket.create_server((where.address, where.port), family=family, backlog=BACKLOG)
 
 
 def _on_every_address(port: int) -> socket.socket:

@@ -12,8 +12,7 @@ from aiohttp import web
 from aiohttp.http import HttpProcessingError
 from typing_extensions import override
 
-from hedgerow_adapters.listening.connections import Connections
-from hedgerow_adapters.listening.limits import Limits
+from hedgerow_adapters.listening.connections import Connections, Limits
 
 SERVER: Final = "hedgerow"
 _LINGERING: Final = 1.0

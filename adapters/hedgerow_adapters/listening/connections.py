@@ -1,4 +1,7 @@
-"""Which connections a server keeps, and which it closes for the sake of others.
+"""Which connections a server keeps, which it closes for the sake of others, and how many files they may take.
+
+A connection is an open file, and the system limits those of a process. Without a share for each listener a crowd at one
+of them would keep the lease from being renewed and the API server from being reached.
 
 A connection is `unproven` until it has sent a whole request, `quiet` between its requests and while one arrives, and
 `busy` while a request that has arrived is answered. If there are too many, the oldest unproven one is closed first,
@@ -10,13 +13,60 @@ there are too many, requests that have not arrived in full are refused, the olde
 being answered never. A share is left to small requests, so that they are answered beside large ones.
 """
 
+import resource
 from collections import OrderedDict
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final, Protocol, Self
 
 SMALL: Final = 1 / 64
 """The part of the bytes of all requests that a small one has at most."""
 FOR_SMALL: Final = 1 / 8
 """The part of the bytes of all requests that only small ones may use."""
+RESERVE: Final = 256
+"""Files for all but the connections of listeners: those to API servers, and one turn's newly accepted ones."""
+LEAST: Final = 8
+"""Connections that each listener gets, however few files there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Times are in seconds, sizes in bytes."""
+
+    connections: int
+    """Open at a time; fewer where the system gives the process too few files."""
+    request: float
+    """From the first byte of a request to its answer."""
+    held: int
+    """Of all requests together, from their arrival until their answers are sent."""
+    handshake: float = 10.0
+    """From connection to its first byte, and from there to the end of a TLS handshake."""
+    idle: float = 90.0
+    """Without any request; also for a client that does not read its answer."""
+    goodbye: float = 1.0
+    """For the client's answer when a connection is closed in good order."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileBudget:
+    """The files for the connections of all listeners."""
+
+    wanted: int
+    """Connections that the listeners want together."""
+    available: int
+    """How many of them there are files for."""
+
+    @classmethod
+    def of(cls, wanted: int) -> Self:
+        """The budget of this process, whose limit is raised as far as the system allows, if it has to be."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft != resource.RLIM_INFINITY and soft < wanted + RESERVE:
+            soft = wanted + RESERVE if hard == resource.RLIM_INFINITY else min(wanted + RESERVE, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        return cls(wanted, wanted if soft == resource.RLIM_INFINITY else min(wanted, max(0, soft - RESERVE)))
+
+    def share(self, connections: int) -> int:
+        """The connections that one listener may keep which wants so many: all, or in proportion to the others'."""
+        return max(LEAST, connections * self.available // max(1, self.wanted))
 
 
 class Closable(Protocol):
@@ -38,12 +88,7 @@ class Connections:
     """All connections of one server."""
 
     def __init__(self, most: int, held: int) -> None:
-        """No connection yet.
-
-        Args:
-            most: how many there may be.
-            held: bytes of all requests together, until their answers are sent.
-        """
+        """No connection yet; `most` may be open, their requests hold so many bytes until their answers are sent."""
         self._most = most
         self._most_held = held
         self._unproven: OrderedDict[Closable, None] = OrderedDict()

@@ -11,11 +11,9 @@ from typing import Any, Final, TypeAlias
 
 from aiohttp import web
 
-from hedgerow_adapters.listening.accepting import Door, first_byte, hang_up, listening_socket
-from hedgerow_adapters.listening.addresses import Listener
+from hedgerow_adapters.listening.accepting import Door, Listener, first_byte, hang_up, listening_socket
 from hedgerow_adapters.listening.connection import Caller, Connection, ConnectionObserver
-from hedgerow_adapters.listening.connections import Connections
-from hedgerow_adapters.listening.limits import FileBudget, Limits
+from hedgerow_adapters.listening.connections import Connections, FileBudget, Limits
 
 Respond: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 """Answers a request. While a body arrives, it is within `receiving` of the request's protocol. Once it has arrived in
@@ -100,14 +98,7 @@ class HttpServer:
             if not has_room:
                 accepted.close()
                 return
-        self._greet(accepted, http)
 
-    def _cannot(self, error: OSError) -> None:
-        """Make room where there are no more files for connections."""
-        self._observer.cannot_accept(error.strerror or str(error))
-        self._connections.close_idlest()
-
-    def _greet(self, accepted: socket.socket, http: web.Server) -> None:
         def done(handshake: asyncio.Task[None]) -> None:
             self._tasks.discard(handshake)
             self._connections.closed(caller)
@@ -120,6 +111,11 @@ class HttpServer:
         self._connections.opened(caller)
         self._tasks.add(handshake)
         handshake.add_done_callback(done)
+
+    def _cannot(self, error: OSError) -> None:
+        """Make room where there are no more files for connections."""
+        self._observer.cannot_accept(error.strerror or str(error))
+        self._connections.close_idlest()
 
     async def _shake_hands(self, caller: Caller, accepted: socket.socket, http: web.Server) -> None:
         try:

@@ -26,7 +26,7 @@ class ListenerTelemetry(ConnectionObserver):
         *,
         on_closed: Callable[[str], None] = lambda _reason: None,
     ) -> None:
-        """No line yet; `on_closed` hears the reason, one word, of each connection that the listener closed by itself."""
+        """No line yet; `on_closed` hears why the listener closed a connection by itself: one word."""
         self._log = log
         self._clock = clock
         self._on_closed = on_closed

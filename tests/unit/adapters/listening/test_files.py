@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow_adapters.listening.limits import LEAST, RESERVE, FileBudget
+from hedgerow_adapters.listening.connections import LEAST, RESERVE, FileBudget
 
 
 @pytest.fixture
