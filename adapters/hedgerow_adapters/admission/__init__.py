@@ -1,8 +1,7 @@
 """Answers an API server before it stores: admission reviews over HTTPS.
 
-`server` answers HTTP requests within limits, `certificates` follows a folder, `exchange` turns bodies into answers,
-`parsing` limits the memory of reviews, `computing` keeps long ones off the event loop, `reviewer` runs the webhooks,
-which decide.
+`server` answers HTTP requests within limits, `certificates` follows a folder, `exchange` turns bodies into answers
+within a limit of memory, `reviewer` runs the webhooks, which decide.
 """
 
 from hedgerow_adapters.admission.certificates import CertificateError, Certificates, default_folder

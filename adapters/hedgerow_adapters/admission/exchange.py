@@ -1,14 +1,20 @@
 """From the body of an HTTP request to the body of its answer: an AdmissionReview each.
 
-Every body gets an answer, unless there is no room to parse it. A review waits for caches before it is parsed, as its
-text takes less memory.
+Every body gets an answer, unless there is no room to parse it: a parsed document takes up to 40 times the memory of its
+text, so the number of reviews says nothing. The size is estimated from the text before it is parsed. Small reviews
+always find room beside large ones. To parse a huge one blocks the event loop for up to 50 ms, so there is one at a
+time, and others are served between two of them. A review waits for caches before it is parsed, as its text takes less
+memory.
 
 Source: webhooks-and-tokens §3.2.
 """
 
 import asyncio
+import contextlib
+import functools
+import gc
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
-from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -17,9 +23,7 @@ from returns.pipeline import is_successful
 from hedgerow.admission.decision import Decision, bad_request, internal_error
 from hedgerow.admission.review import BadReview, Review, answer, parse_review
 from hedgerow.machinery.scalars import parse_duration
-from hedgerow_adapters.admission.computing import AT_ONCE, BesideLoop
-from hedgerow_adapters.admission.parsing import HUGE, LONG, CrowdedError, Parsing, parsed, parsed_size
-from hedgerow_adapters.admission.reviewer import AdmissionObserver, Reviewer
+from hedgerow_adapters.admission.reviewer import AT_ONCE, AdmissionObserver, BesideLoop, Reviewer
 from hedgerow_adapters.protocol import json_codec
 
 CONTENT_TYPE: Final = "application/json"
@@ -29,6 +33,173 @@ _SHARE: Final = 0.9
 """Of the time that an API server waits, so that the answer arrives before it hangs up."""
 _LAST_CALL: Final = 1.05
 """Of the time that a review may take: one that waited for caches in vain is still parsed, to be denied by its uid."""
+
+MOST: Final = 112 * 2**20
+"""Bytes of all parsed reviews together. An object that can be stored has at most 1.5 MiB, and a review holds two."""
+SMALL: Final = 2**20
+"""Bytes of a parsed review that may use the share of `MOST` that large ones leave."""
+SHARE_OF_SMALL: Final = 16 * 2**20
+HUGE: Final = 16 * 2**20
+"""Bytes of a parsed review that is alone among large ones."""
+LONG: Final = 4 * 2**20
+"""Bytes of a parsed review that is computed beside the event loop, which it would block for some 30 ms."""
+REST: Final = 0.05
+"""Seconds from the end of a huge review to the beginning of another large one."""
+LARGE_BODY: Final = 64 * 2**10
+"""Bytes of a body that is worth a closer estimate."""
+COUNTED_AT_ONCE: Final = 2**20
+"""Bytes of a body for an estimate, in some milliseconds."""
+
+_MOST_PER_BYTE: Final = 40
+_BYTES_PER: Final = ((b"{", 96), (b"[", 88), (b":", 136), (b",", 60), (b'"', 35))
+"""Of an object, a list, a member, an element and half a string, the parser's own memory included."""
+
+
+class CrowdedError(Exception):
+    """There is no room for a request now, for the reason in the text; its client may try again soon."""
+
+
+class TooLargeError(Exception):
+    """There is never room for a request."""
+
+
+async def parsed_size(body: bytes | bytearray) -> int:
+    """The bytes that a document takes at most while it is parsed and afterwards, estimated from its text.
+
+    Measured with orjson and CPython 3.11: `[[]],` takes 38 bytes for each of its text, Pods about 15, and their
+    estimate is 27.
+    """
+    if len(body) <= LARGE_BODY:
+        return _MOST_PER_BYTE * len(body)
+    estimate = len(body)
+    for start in range(0, len(body), COUNTED_AT_ONCE):
+        if start:
+            await asyncio.sleep(0)
+        end = start + COUNTED_AT_ONCE
+        estimate += sum(size * body.count(character, start, end) for character, size in _BYTES_PER)
+    return estimate
+
+
+class Parsing:
+    """The reviews of one server that are parsed, from before until their answers are written.
+
+    Reviews get room in the order in which they ask for it, large ones among themselves and small ones among themselves.
+    """
+
+    def __init__(self, most: int = MOST, share_of_small: int = SHARE_OF_SMALL) -> None:
+        """No review yet.
+
+        Args:
+            most: bytes of all.
+            share_of_small: bytes that only small ones may use.
+        """
+        self._most = most
+        self._most_of_large = most - share_of_small
+        self._large = _Used()
+        self._small = _Used()
+
+    def check(self, size: int) -> None:
+        """Refuse a review that is larger than the room for all large ones.
+
+        Raises:
+            TooLargeError: it is.
+        """
+        if size > self._most_of_large:
+            raise TooLargeError
+
+    @contextlib.asynccontextmanager
+    async def room_for(self, size: int, deadline: float) -> AsyncIterator[None]:
+        """Wait until there is room for a parsed review, and keep it until the context is left.
+
+        Args:
+            size: of the parsed review.
+            deadline: of the wait, by the loop's clock.
+
+        Raises:
+            CrowdedError: the deadline passed.
+        """
+        used, is_huge = (self._large if size > SMALL else self._small), size > HUGE
+        room = self._most_of_large if is_huge else size
+        waiter = asyncio.get_running_loop().create_future()
+        used.waiting[waiter] = room
+        self._give_room()
+        if not waiter.done():
+            await self._wait(used, waiter, deadline)
+        give_back = functools.partial(self._give_back, used, room)
+        try:
+            with _no_search_for_cycles() if is_huge else contextlib.nullcontext():
+                yield
+        finally:
+            if is_huge:
+                asyncio.get_running_loop().call_later(REST, give_back)
+            else:
+                give_back()
+
+    async def _wait(self, used: "_Used", waiter: asyncio.Future[None], deadline: float) -> None:
+        room = used.waiting[waiter]
+        try:
+            async with asyncio.timeout_at(deadline):
+                await waiter
+        except BaseException as error:
+            is_given = used.waiting.pop(waiter, None) is None and not waiter.cancelled()
+            self._give_back(used, room if is_given else 0)
+            if isinstance(error, TimeoutError):
+                raise CrowdedError("parsed reviews take as many bytes as they may") from None
+            raise
+
+    def _give_room(self) -> None:
+        """Let reviews begin in their order, as far as there is room.
+
+        While a large review waits, small ones use no more than their share, so that its room becomes free.
+        """
+        large, small = self._large, self._small
+        large.give(min(self._most_of_large, self._most - small.taken))
+        small.give(self._most - (self._most_of_large if large.waiting else large.taken))
+
+    def _give_back(self, used: "_Used", room: int) -> None:
+        used.taken -= room
+        self._give_room()
+
+
+class _Used:
+    """The room that reviews of one sort have taken, and what those that wait need, in their order."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self.waiting: dict[asyncio.Future[None], int] = {}
+
+    def give(self, most: int) -> None:
+        """Give room to those that wait, as long as no more than so many bytes are taken."""
+        for waiter, room in [*self.waiting.items()]:
+            if waiter.cancelled():
+                continue
+            if self.taken + room > most:
+                return
+            del self.waiting[waiter]
+            self.taken += room
+            waiter.set_result(None)
+
+
+def parsed(body: bytes | bytearray) -> Any:
+    """The document of a body.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    with _no_search_for_cycles() if len(body) > LARGE_BODY else contextlib.nullcontext():
+        return json_codec.decode(body)
+
+
+@contextlib.contextmanager
+def _no_search_for_cycles() -> Iterator[None]:
+    """A parser makes none, and to search for them among millions of values takes as long as to parse them."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
 
 
 class Exchange:
@@ -83,7 +254,7 @@ class Exchange:
                 return _written(review, internal_error(f"panic: {error} [recovered]"))
 
 
-@lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=64)
 def patience(query: str) -> float:
     """For how many seconds the client waits, as API servers say with `timeout=10s`, less a tenth."""
     stated = parse_qs(query).get("timeout", [""])[0]

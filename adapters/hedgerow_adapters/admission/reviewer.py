@@ -1,28 +1,38 @@
 """Reviews requests: finds the webhook, waits for its caches, performs its live reads.
 
 Guarantees: requests do not wait for each other; there is always a decision, and in time; a defect in a webhook denies
-the one operation.
+the one operation. A long review is computed on a thread beside the event loop, which it blocks no longer than one call
+into C takes. It reads the caches on the event loop, so they do not change while they are read. A computation that has
+begun ends, even if its request is cancelled.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, TypeVar
+
+from typing_extensions import override
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutated, Webhook
 from hedgerow.admission.decision import internal_error
 from hedgerow.admission.webhook import read_in
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import Answer, Question
-from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.selectors import LabelSelector
+from hedgerow.machinery.snapshot import Index, Snapshot, Value
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.admission.certificates import CertificateObserver
-from hedgerow_adapters.admission.computing import AT_ONCE, Computing
 from hedgerow_adapters.listening import ConnectionObserver
 
 Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
 """Reads live."""
+LONGEST_READ: Final = 10.0
+"""Seconds; the thread waits no longer for an event loop that may have stopped."""
+Result = TypeVar("Result")
 
 
 class AdmissionObserver(CertificateObserver, ConnectionObserver):
@@ -48,6 +58,81 @@ class AdmissionObserver(CertificateObserver, ConnectionObserver):
 
     def raised(self, path: str, request: AdmissionRequest, error: Exception) -> None:
         """A review ended with a defect; the operation is denied."""
+
+
+class Computing:
+    """Computes at once, on the event loop."""
+
+    async def run(self, compute: Callable[[], Result]) -> Result:
+        """The result of a computation."""
+        return compute()
+
+    def reading(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot as computations may read it."""
+        return snapshot
+
+
+AT_ONCE: Final = Computing()
+
+
+class BesideLoop(Computing):
+    """Computes on a thread of its own, one computation after the other."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "long reviews")
+
+    @override
+    async def run(self, compute: Callable[[], Result]) -> Result:
+        future = self._thread.submit(compute)
+        computed = asyncio.wrap_future(future)
+        try:
+            return await asyncio.shield(computed)
+        except asyncio.CancelledError:
+            if not future.cancel():
+                await asyncio.wait({computed})
+            raise
+
+    def close(self) -> None:
+        """Begin no computation any more, and end the thread after the one that it works on."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    @override
+    def reading(self, snapshot: Snapshot) -> Snapshot:
+        return _ReadOnLoop(snapshot, asyncio.get_running_loop())
+
+
+class _ReadOnLoop:
+    """A snapshot that the event loop reads."""
+
+    def __init__(self, snapshot: Snapshot, loop: asyncio.AbstractEventLoop) -> None:
+        self._snapshot = snapshot
+        self._loop = loop
+
+    def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
+        return self._read(partial(self._snapshot.get, resource, key, cluster))
+
+    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
+        return self._read(partial(self._snapshot.has_synced, resource, cluster))
+
+    def list(
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        selector: LabelSelector | None = None,
+        cluster: Cluster = Cluster.TARGET,
+    ) -> Sequence[Manifest]:
+        wanted = partial(self._snapshot.list, resource, namespace=namespace, selector=selector, cluster=cluster)
+        return self._read(wanted)
+
+    def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
+        return self._read(partial(self._snapshot.by_index, index, value))
+
+    def _read(self, read: Callable[[], Result]) -> Result:
+        async def on_loop() -> Result:
+            return read()
+
+        return asyncio.run_coroutine_threadsafe(on_loop(), self._loop).result(LONGEST_READ)
 
 
 class View(Protocol):

@@ -23,8 +23,7 @@ from aiohttp import web
 
 from hedgerow_adapters import listening
 from hedgerow_adapters.admission.certificates import Certificates
-from hedgerow_adapters.admission.exchange import Exchange
-from hedgerow_adapters.admission.parsing import CrowdedError, TooLargeError
+from hedgerow_adapters.admission.exchange import CrowdedError, Exchange, TooLargeError
 from hedgerow_adapters.admission.reviewer import AdmissionObserver
 from hedgerow_adapters.listening import Connection, FileBudget, HttpServer, Listener, RefusedError, refusal
 from hedgerow_adapters.listening.connection import SERVER
@@ -73,22 +72,26 @@ class AdmissionServer:
         self._certificates = certificates
         self._limits = limits
         self._exchange = exchange
-        self._desk = Desk(exchange, limits, observer)
+        self._observer = observer
         self._http = HttpServer(
             "webhooks",
             where,
-            self._desk.respond,
+            self.respond,
             limits=limits,
             files=files,
             observer=observer,
             tls=lambda: certificates.context,
         )
         self._port: int | None = None
+        self._is_leaving = False
+        """Whether the server is about to stop: each answer is then the last one of its connection."""
+        self._under_way = 0
+        self._ended = asyncio.Event()
         self._stays_until = -math.inf
 
     def leave(self) -> None:
         """Close connections with their next answers, and stay for the time of `Limits.farewell` from now on."""
-        self._desk.is_leaving = True
+        self._is_leaving = True
         self._stays_until = asyncio.get_running_loop().time() + self._limits.farewell
 
     async def check(self) -> str | None:
@@ -121,30 +124,17 @@ class AdmissionServer:
         finally:
             await asyncio.sleep(self._stays_until - asyncio.get_running_loop().time())
             self._port = None
-            self._desk.is_leaving = True
+            self._is_leaving = True
             self._http.close_door()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._limits.drain):
-                    await self._desk.settled()
+                    await self._settled()
             await self._http.close()
             self._exchange.close()
             watching.cancel()
             await asyncio.wait({watching})
 
-
-class Desk:
-    """Answers the requests of all connections."""
-
-    def __init__(self, exchange: Exchange, limits: Limits, observer: AdmissionObserver) -> None:
-        self.is_leaving = False
-        """Whether the server is about to stop: each answer is then the last one of its connection."""
-        self._exchange = exchange
-        self._limits = limits
-        self._observer = observer
-        self._under_way = 0
-        self._ended = asyncio.Event()
-
-    async def settled(self) -> None:
+    async def _settled(self) -> None:
         """Return when no request is being reviewed."""
         while self._under_way:
             self._ended.clear()
@@ -194,7 +184,7 @@ class Desk:
             self._under_way -= 1
             self._ended.set()
         response = web.Response(body=answer, headers=_HEADERS)
-        if self.is_leaving or "Upgrade" in request.headers:
+        if self._is_leaving or "Upgrade" in request.headers:
             response.force_close()
         return response
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hedgerow_adapters.admission.parsing import (
+from hedgerow_adapters.admission.exchange import (
     COUNTED_AT_ONCE,
     HUGE,
     LARGE_BODY,
