@@ -11,7 +11,7 @@ import yaml
 
 from hedgerow.admission.blocking import blocking_webhooks
 from hedgerow.resource_manager.installation.manifests import needed_objects
-from hedgerow_adapters.registrations import parse_registrations
+from hedgerow_adapters.registrations.registered import parse_registrations
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.control_plane.kubectl import KubectlError
 from tests.e2e.resource_manager import run_here
@@ -101,7 +101,7 @@ def test_helm_renders_what_the_command_prints(values: Path, part: str) -> None:
     rendered = objects(by_helm(values, *setting, *(["--include-crds"] if has_definition else [])))
 
     is_one_cluster = part != "all"
-    registered = parse_registrations(rendered.values()).unwrap().entries
+    registered = parse_registrations(rendered.values()).entries
     assert not is_one_cluster or blocking_webhooks(registered, needed_objects(rendered.values())) == ()
     assert set(rendered) == set(printed)
     for key, manifest in printed.items():

@@ -10,21 +10,27 @@ from typing import Any, Final, NamedTuple
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.options import INCONSISTENT, Continuation, ListOptions, Selection
-from hedgerow_adapters.memory.statuses import TOKEN_TOO_OLD, TOO_OLD, expired, from_the_future, not_acceptable
+from hedgerow_adapters.memory.statuses import RefusedError, refused, status_body
 from hedgerow_adapters.memory.storage import State, Storage
+from hedgerow_adapters.protocol.transport import Response
 
 _METADATA: Final = "as=PartialObjectMetadata"
 _METADATA_LIST: Final = "as=PartialObjectMetadataList"
 _META_VERSION: Final = "meta.k8s.io/v1"
+_TOKEN_TOO_OLD: Final = (
+    "The provided continue parameter is too old to display a consistent list result. "  # noqa: S105 -- no password
+    "You can start a new list without the continue parameter, or continue with the token of this answer."
+)
 
 
 def wants_metadata(accept: str, *, a_list: bool) -> bool:
     """Whether a client asked for nothing but metadata; refused if it asked for the wrong number of objects."""
     parameters = {part.strip() for part in accept.partition(",")[0].split(";")[1:]}
     if _METADATA in parameters and a_list:
-        raise not_acceptable("you requested PartialObjectMetadata, but the requested object is a list")
+        raise refused(406, "NotAcceptable", "you requested PartialObjectMetadata, but the requested object is a list")
     if _METADATA_LIST in parameters and not a_list:
-        raise not_acceptable("you requested PartialObjectMetadataList, but the requested object is not a list")
+        problem = "you requested PartialObjectMetadataList, but the requested object is not a list"
+        raise refused(406, "NotAcceptable", problem)
     return bool(parameters & {_METADATA, _METADATA_LIST})
 
 
@@ -93,13 +99,23 @@ def _state(storage: Storage, kind: Kind, options: ListOptions) -> State:
     if options.continuation is not None and options.continuation.revision != INCONSISTENT:
         state = storage.past_state(resource, options.continuation.revision)
         if state is None:
-            raise expired(TOKEN_TOO_OLD, Continuation(INCONSISTENT, options.continuation.after).token())
+            token = Continuation(INCONSISTENT, options.continuation.after).token()
+            raise RefusedError(Response(410, status_body(410, "Expired", _TOKEN_TOO_OLD, continuation=token)))
         return state
     if asked is not None and asked > storage.revision:
-        raise from_the_future(asked, storage.revision)
+        raise _from_the_future(asked, storage.revision)
     if options.exact and asked is not None:
         state = storage.past_state(resource, asked)
         if state is None:
-            raise expired(TOO_OLD)
+            raise refused(410, "Expired", "The resourceVersion for the provided list is too old.")
         return state
     return storage.state(resource)
+
+
+def _from_the_future(asked: int, current: int) -> RefusedError:
+    details = {
+        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
+        "retryAfterSeconds": 1,
+    }
+    message = f"Timeout: Too large resource version: {asked}, current: {current}"
+    return RefusedError(Response(504, status_body(504, "Timeout", message, details), {"retry-after": "1"}))

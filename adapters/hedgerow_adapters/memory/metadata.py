@@ -4,8 +4,7 @@ Knows no kind of object and no other object. That the `test` of a JSON patch com
 left to its sender, as requests come as values.
 """
 
-import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from returns.pipeline import is_successful
@@ -13,45 +12,45 @@ from returns.pipeline import is_successful
 from hedgerow.machinery.names import annotation_key_problem, label_key_problem
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import apply_merge_patch
-from hedgerow_adapters.memory.field_errors import FieldError, checked, forbidden, invalid, required, too_long
+from hedgerow_adapters.memory.field_errors import (
+    FieldError,
+    by_field,
+    checked,
+    forbidden,
+    invalid,
+    required,
+    too_long,
+)
 from hedgerow_adapters.memory.kinds.fields import label_errors
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import (
     ShapeError,
     flag,
-    list_of,
-    long_number,
+    nonzero_long,
     optional_text,
-    structure,
+    shape_of,
     text,
     text_map,
     texts,
     time,
 )
-from hedgerow_adapters.memory.statuses import bad_request, unsupported_media_type, unusable_patch
+from hedgerow_adapters.memory.statuses import bad_request, refused, unusable_patch
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from hedgerow_adapters.protocol.requests import JSON_PATCH, MERGE_PATCH
 
-STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
+_STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 _ANNOTATIONS_LIMIT: Final = 256 * 1024
 _IMMUTABLE: Final = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp")
-_OWNER_REFERENCE: Final = structure(
-    {
-        "apiVersion": optional_text,
-        "kind": optional_text,
-        "name": optional_text,
-        "uid": optional_text,
-        "controller": flag,
-        "blockOwnerDeletion": flag,
-    }
-)
-_METADATA: Final = structure(
+_OWNER: Final = ("apiVersion", "kind", "name", "uid")
+_METADATA: Final = shape_of(
     {
         **dict.fromkeys(("name", "generateName", "namespace", "uid", "resourceVersion"), text),
         **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), time),
-        **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), long_number),
+        **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), nonzero_long),
         **dict.fromkeys(("labels", "annotations"), text_map),
-        "ownerReferences": list_of(_OWNER_REFERENCE),
+        "ownerReferences": [
+            {**dict.fromkeys(_OWNER, optional_text), **dict.fromkeys(("controller", "blockOwnerDeletion"), flag)}
+        ],
         "finalizers": texts,
     }
 )
@@ -63,113 +62,93 @@ def decoded(kind: Kind, body: Any) -> Fields:
     Raises:
         ShapeError: the body is no such object.
     """
+    resource = kind.resource
     if not isinstance(body, Mapping):
-        raise ShapeError(f"json: cannot unmarshal the body into {kind.resource.kind}")
-    api_version, name = (optional_text(body.get(field), field) for field in ("apiVersion", "kind"))
-    if (api_version or kind.resource.api_version) != kind.resource.api_version or (
-        name or kind.resource.kind
-    ) != kind.resource.kind:
+        raise ShapeError(f"json: cannot unmarshal the body into {resource.kind}")
+    api_version, name = optional_text(body.get("apiVersion"), "apiVersion"), optional_text(body.get("kind"), "kind")
+    if api_version not in (None, "", resource.api_version) or name not in (None, "", resource.kind):
         raise ShapeError(f'no kind "{name}" is registered for version "{api_version}"')
-    fields: Fields = {
-        "kind": kind.resource.kind,
-        "apiVersion": kind.resource.api_version,
-        "metadata": _METADATA(body.get("metadata"), "metadata") or {},
-    }
-    if kind.fields is None:
-        return {**copy.deepcopy(dict(body)), **fields}
-    for field, shape in kind.fields.items():
-        value = shape(body.get(field), field)
-        if value is not None:
-            fields[field] = value
-    return fields
+    metadata = _METADATA(body.get("metadata"), "metadata") or {}
+    return {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata, **kind.shape(body, "")}
 
 
 def metadata_errors(metadata: Manifest, kind: Kind) -> Iterator[FieldError]:
     """What is wrong with the metadata of an object, by itself."""
-    prefix, name = metadata.get("generateName"), metadata.get("name")
-    if prefix:
+    if prefix := metadata.get("generateName"):
         # The server looks at the prefix as if something followed it.
-        yield from checked("metadata.generateName", prefix, kind.name_problem(f"{prefix.removesuffix('-')}a"))
-    if not name:
+        problem = kind.name_problem(f"{prefix.removesuffix('-')}a")
+        yield from () if problem is None else (invalid("metadata.generateName", prefix, problem),)
+    if not metadata.get("name"):
         yield required("metadata.name", "name or generateName is required")
-    else:
-        yield from checked("metadata.name", name, kind.name_problem(name))
-    if "labels" in metadata:
-        yield from label_errors(metadata["labels"], "metadata.labels")
-    if "annotations" in metadata:
-        yield from _annotation_errors(metadata["annotations"])
-    if "ownerReferences" in metadata:
-        yield from _owner_reference_errors(metadata["ownerReferences"])
-    if "finalizers" in metadata:
-        yield from _finalizer_errors(metadata["finalizers"])
+    yield from checked(kind.name_problem)(metadata.get("name"), "metadata.name")
+    yield from _member_errors(metadata, "metadata")
 
 
 def metadata_change_errors(new: Manifest, old: Manifest) -> Iterator[FieldError]:
     """What is wrong with how metadata changes."""
-    if "deletionTimestamp" in old:
-        added = sorted(set(new.get("finalizers", ())) - set(old.get("finalizers", ())))
-        if added:
-            listed = ", ".join(f'"{name}"' for name in added)
-            yield forbidden(
-                "metadata.finalizers",
-                "no new finalizers can be added if the object is being deleted, "
-                f"found new finalizers []string{{{listed}}}",
-            )
+    added = sorted(set(new.get("finalizers", ())) - set(old.get("finalizers", ())))
+    if added and "deletionTimestamp" in old:
+        listed = ", ".join(f'"{name}"' for name in added)
+        problem = "no new finalizers can be added if the object is being deleted, found new finalizers"
+        yield forbidden("metadata.finalizers", f"{problem} []string{{{listed}}}")
     for field in _IMMUTABLE:
         if new.get(field) != old.get(field):
             yield invalid(f"metadata.{field}", new.get(field), "field is immutable")
 
 
-def _annotation_errors(annotations: Mapping[str, str]) -> Iterator[FieldError]:
-    for key in annotations:
-        yield from checked("metadata.annotations", key, annotation_key_problem(key))
-    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _ANNOTATIONS_LIMIT:
-        yield too_long("metadata.annotations", _ANNOTATIONS_LIMIT)
+def _annotation_errors(annotations: Any, path: str) -> Iterator[FieldError]:
+    for key in annotations or ():
+        yield from checked(annotation_key_problem)(key, path)
+    if sum(len(key.encode()) + len(value.encode()) for key, value in (annotations or {}).items()) > _ANNOTATIONS_LIMIT:
+        yield too_long(path, _ANNOTATIONS_LIMIT)
 
 
-def _owner_reference_errors(references: Sequence[Manifest]) -> Iterator[FieldError]:
-    for reference in references:
-        for field in ("apiVersion", "kind", "name", "uid"):
+def _owner_reference_errors(references: Any, path: str) -> Iterator[FieldError]:
+    for reference in references or ():
+        for field in _OWNER:
             if not reference.get(field):
                 detail = "version must not be empty" if field == "apiVersion" else "must not be empty"
-                yield invalid(f"metadata.ownerReferences.{field}", "", detail)
-    controllers = [
+                yield invalid(f"{path}.{field}", "", detail)
+    first, *others = [
         f"{reference.get('kind', '')}/{reference.get('name', '')}"
-        for reference in references
+        for reference in references or ()
         if reference.get("controller")
-    ]
-    for other in controllers[1:]:
-        yield invalid(
-            "metadata.ownerReferences",
-            references,
-            'Only one reference can have Controller set to true. Found "true" in references for '
-            f"{controllers[0]} and {other}",
-        )
+    ] or [""]
+    for other in others:
+        found = f'Found "true" in references for {first} and {other}'
+        yield invalid(path, references, f"Only one reference can have Controller set to true. {found}")
 
 
-def _finalizer_errors(finalizers: Sequence[str]) -> Iterator[FieldError]:
-    for finalizer in finalizers:
-        yield from checked("metadata.finalizers", finalizer, label_key_problem(finalizer))
-    if {"orphan", "foregroundDeletion"} <= set(finalizers):
-        yield invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
-    for index, finalizer in enumerate(finalizers):
-        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
-            yield invalid(
-                f"metadata.finalizers[{index}]",
-                finalizer,
-                "name is neither a standard finalizer name nor is it fully qualified",
-            )
+def _finalizer_errors(finalizers: Any, path: str) -> Iterator[FieldError]:
+    names = finalizers or ()
+    for name in names:
+        yield from checked(label_key_problem)(name, path)
+    if {"orphan", "foregroundDeletion"} <= set(names):
+        yield invalid(path, names, "finalizer orphan and foregroundDeletion cannot be both set")
+    for index, name in enumerate(names):
+        if "/" not in name and name not in _STANDARD_FINALIZERS:
+            problem = "name is neither a standard finalizer name nor is it fully qualified"
+            yield invalid(f"{path}[{index}]", name, problem)
+
+
+_member_errors: Final = by_field(
+    {
+        "labels": label_errors,
+        "annotations": _annotation_errors,
+        "ownerReferences": _owner_reference_errors,
+        "finalizers": _finalizer_errors,
+    }
+)
 
 
 def patched(document: Manifest, patch: Any, content_type: str) -> Any:
     """The document after a patch of that type; refused if the type is unknown or the patch does not apply."""
     if content_type not in (MERGE_PATCH, JSON_PATCH) or patch is None:
-        raise unsupported_media_type()
+        raise refused(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
     if content_type == MERGE_PATCH:
         if not isinstance(patch, Mapping):
-            raise bad_request(
-                "error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}"
-            )
+            problem = "json: cannot unmarshal into Go value of type map[string]interface {}"
+            raise bad_request(f"error decoding patch: {problem}")
         return apply_merge_patch(document, patch)
     if not isinstance(patch, list | tuple) or not all(isinstance(operation, Mapping) for operation in patch):
         raise bad_request("error decoding patch: json: cannot unmarshal into Go value of type []handlers.jsonPatchOp")

@@ -89,10 +89,10 @@ def parse_list_options(query: Mapping[str, str]) -> ListOptions:
     limit = whole_number(query, "limit")
     if match not in ("", "Exact", "NotOlderThan"):
         error = not_supported("resourceVersionMatch", match, ("Exact", "NotOlderThan", ""))
-        raise invalid_options("ListOptions", (error,))
+        raise invalid_options("ListOptions", error)
     if match and not version:
         detail = "resourceVersionMatch is forbidden unless resourceVersion is provided"
-        raise invalid_options("ListOptions", (forbidden("resourceVersionMatch", detail),))
+        raise invalid_options("ListOptions", forbidden("resourceVersionMatch", detail))
     continuation = _continuation(query.get("continue", ""))
     if continuation is not None and version not in ("", "0"):
         raise bad_request("specifying resource version is not allowed when using continue")
@@ -168,7 +168,7 @@ def parse_delete_options(body: Any, query: Mapping[str, str]) -> DeleteOptions:
     propagation = options.get("propagationPolicy") or query.get("propagationPolicy", "")
     if propagation not in ("", *POLICIES[:-1]):
         error = not_supported("propagationPolicy", propagation, POLICIES)
-        raise invalid_options("DeleteOptions", (error,))
+        raise invalid_options("DeleteOptions", error)
     return DeleteOptions(preconditions.get("uid"), preconditions.get("resourceVersion"), propagation)
 
 
@@ -212,7 +212,7 @@ def is_dry_run(request: Request) -> bool:
         return False
     for stage in stages:
         if stage != _ALL:
-            raise invalid_options(options, (not_supported("dryRun", stages, (_ALL,)),))
+            raise invalid_options(options, not_supported("dryRun", stages, (_ALL,)))
     return True
 
 

@@ -79,7 +79,7 @@ class Registry:
             metadata["name"] = self._identities.name(metadata["generateName"])
         name = metadata.get("name", "")
         self._complete_new(kind, new)
-        _refuse_invalid(kind, name, (*metadata_errors(metadata, kind), *kind.rules(new, None)))
+        _refuse_invalid(kind, name, (*metadata_errors(metadata, kind), *kind.errors(new, None)))
         key = ObjectKey(namespace, name)
         self._admission.check(replace(operation, key=key), new, None)
         if metadata.pop("resourceVersion", None) is not None:
@@ -139,7 +139,7 @@ class Registry:
         _refuse_invalid(TOKEN_REQUESTS, key.name, name_errors(request, key))
         operation = Operation(CREATE, TOKEN_REQUESTS, key, "token", SERVICE_ACCOUNTS.resource)
         request = self._admission.mutated(operation, request, None)
-        _refuse_invalid(TOKEN_REQUESTS, "", TOKEN_REQUESTS.rules(request, None))
+        _refuse_invalid(TOKEN_REQUESTS, "", TOKEN_REQUESTS.errors(request, None))
         self._admission.check(operation, request, None)
         return answered(request, account, now, self._identities.uid())
 
@@ -150,7 +150,7 @@ class Registry:
         try:
             new = decoded(kind, document)
         except ShapeError as error:
-            raise statuses.unusable_patch((invalid("patch", "{...}", str(error)),)) from None
+            raise statuses.unusable_patch(invalid("patch", "{...}", str(error))) from None
         _require_same_key(kind, new["metadata"], key)
         return self._update(kind, _Update(document, old, new), subresource)
 
@@ -212,12 +212,12 @@ class Registry:
             metadata["generation"] = 1
         if kind.initial_status is not None:
             new["status"] = kind.initial_status
-        kind.defaults(new, None)
+        kind.complete(new, None)
 
     def _update(self, kind: Kind, update: _Update, subresource: str) -> Manifest:
         old, key = update.old, key_of(update.old)
         operation = Operation(UPDATE, kind, key, subresource)
-        kind.defaults(update.new, old)
+        kind.complete(update.new, old)
         changed = update._replace(new=self._admission.mutated(operation, update.new, old))
         new = _checked_update(kind, changed, subresource, timestamp(self._now()))
         self._admission.check(operation, new, old)
@@ -267,7 +267,7 @@ def _prepare_new(kind: Kind, given: Fields, namespace: str) -> None:
         metadata.pop(name, None)
     if namespace:
         metadata["namespace"] = namespace
-    kind.defaults(given, None)
+    kind.complete(given, None)
 
 
 def _checked_update(kind: Kind, update: _Update, subresource: str, now: str) -> Fields:
@@ -286,12 +286,12 @@ def _checked_update(kind: Kind, update: _Update, subresource: str, now: str) -> 
     metadata = new["metadata"]
     metadata.setdefault("uid", old["metadata"]["uid"])
     metadata |= {name: old["metadata"][name] for name in _KEPT_ON_UPDATE if name in old["metadata"]}
-    kind.defaults(new, old)
+    kind.complete(new, old)
     _count_generation(kind, given, new, old)
     errors = (
         *metadata_errors(metadata, kind),
         *metadata_change_errors(metadata, old["metadata"]),
-        *kind.rules(new, old),
+        *kind.errors(new, old),
         *(part.rules(new, old) if part is not None else ()),
     )
     _refuse_invalid(kind, key_of(old).name, errors)

@@ -10,11 +10,8 @@ from typing import Any, Final, TypeAlias
 
 Shape: TypeAlias = Callable[[Any, str], Any]
 """Takes a value and its path, returns what is kept of it; none: nothing."""
-
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-_MICRO_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)")
-_INT32: Final = range(-(2**31), 2**31)
-_INT64: Final = range(-(2**63), 2**63)
+OTHERS: Final = "*"
+"""Stands in a literal for all fields that it does not name."""
 _JSON_NAMES: Final = {
     bool: "bool",
     int: "number",
@@ -22,12 +19,54 @@ _JSON_NAMES: Final = {
     str: "string",
     list: "array",
     dict: "object",
-    type(None): "null",
 }
 
 
 class ShapeError(Exception):
     """A value is of a type that its field cannot hold."""
+
+
+def shape_of(literal: Any) -> Shape:
+    """The shape that a literal stands for.
+
+    `{name: shape}` is an object with these fields and no others, kept where it is given, even without fields. `[shape]`
+    is a list, left out where it is empty; null stands in it for the object without fields.
+    """
+    if isinstance(literal, Mapping):
+        return _object({name: shape_of(shape) for name, shape in literal.items()})
+    if isinstance(literal, list):
+        return _list(shape_of(literal[0]))
+    shape: Shape = literal
+    return shape
+
+
+def _object(fields: dict[str, Shape]) -> Shape:
+    others = fields.pop(OTHERS, None)
+
+    def decode(value: Any, path: str) -> dict[str, Any] | None:
+        if value is None:
+            return None
+        if not isinstance(value, (dict, Mapping)):
+            raise _mismatch(value, path, "object")
+        prefix, kept = f"{path}." if path else "", {}
+        for name, item in value.items():
+            shape = fields.get(name, others)
+            if shape is not None and (decoded := shape(item, f"{prefix}{name}")) is not None:
+                kept[name] = decoded
+        return kept
+
+    return decode
+
+
+def _list(shape: Shape) -> Shape:
+    def decode(value: Any, path: str) -> list[Any] | None:
+        if value is None:
+            return None
+        if not isinstance(value, list | tuple):
+            raise _mismatch(value, path, "list")
+        return [shape({} if item is None else item, f"{path}[{index}]") for index, item in enumerate(value)] or None
+
+    return decode
 
 
 def anything(value: Any, path: str) -> Any:
@@ -63,55 +102,49 @@ def raised_flag(value: Any, path: str) -> bool | None:
     return flag(value, path) or None
 
 
-def number(value: Any, path: str) -> int | None:
-    """A 32-bit whole number."""
-    if value is None:
-        return None
-    if isinstance(value, int) and not isinstance(value, bool) and value in _INT32:
+def number(value: Any, path: str, bits: int = 32) -> int | None:
+    """A whole number of 32 bits."""
+    if value is None or (type(value) is int and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)):
         return value
-    raise _mismatch(value, path, "int32")
+    raise _mismatch(value, path, f"int{bits}")
 
 
 def nonzero(value: Any, path: str) -> int | None:
-    """A 32-bit whole number, left out where it is 0."""
+    """A whole number of 32 bits, left out where it is 0."""
     return number(value, path) or None
 
 
-def whole_number(value: Any, path: str) -> int | None:
-    """A 64-bit whole number."""
-    if value is None:
-        return None
-    if isinstance(value, int) and not isinstance(value, bool) and value in _INT64:
-        return value
-    raise _mismatch(value, path, "int64")
-
-
 def long_number(value: Any, path: str) -> int | None:
-    """A 64-bit whole number, left out where it is 0."""
-    return whole_number(value, path) or None
+    """A whole number of 64 bits."""
+    return number(value, path, 64)
+
+
+def nonzero_long(value: Any, path: str) -> int | None:
+    """A whole number of 64 bits, left out where it is 0."""
+    return number(value, path, 64) or None
 
 
 def number_or_text(value: Any, path: str) -> int | str | None:
     """A port by number or by name."""
-    return optional_text(value, path) if isinstance(value, str) else number(value, path)
+    return value if isinstance(value, str) else number(value, path)
 
 
-def micro_time(value: Any, path: str) -> str | None:
-    """A time with exactly six decimals of a second, as Leases and Events have it."""
-    if value is None:
-        return None
-    if isinstance(value, str) and _MICRO_TIME.fullmatch(value):
-        return value
-    raise ShapeError(f'parsing time {value!r} of {path} as "2006-01-02T15:04:05.000000Z07:00": it is not written so')
+def _moment(pattern: str, form: str) -> Shape:
+    written = re.compile(pattern)
+
+    def decode(value: Any, path: str) -> str | None:
+        if value is None or (isinstance(value, str) and written.fullmatch(value)):
+            return value
+        raise ShapeError(f'parsing time {value!r} of {path} as "{form}": it is not written so')
+
+    return decode
 
 
-def time(value: Any, path: str) -> str | None:
-    """A time in whole seconds, with its offset from UTC."""
-    if value is None or (isinstance(value, str) and _TIME.fullmatch(value)):
-        return value
-    if not isinstance(value, str):
-        raise _mismatch(value, path, "Time")
-    raise ShapeError(f'parsing time {value!r} of {path} as "2006-01-02T15:04:05Z07:00": it is not written so')
+_ZONE: Final = r"(Z|[+-]\d\d:\d\d)"
+_SECONDS: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
+time: Final = _moment(rf"{_SECONDS}(\.\d+)?{_ZONE}", "2006-01-02T15:04:05Z07:00")
+micro_time: Final = _moment(rf"{_SECONDS}\.\d{{6}}{_ZONE}", "2006-01-02T15:04:05.000000Z07:00")
+"""A time with exactly six decimals of a second, as Leases and Events have it."""
 
 
 def text_map(value: Any, path: str) -> dict[str, str] | None:
@@ -130,48 +163,6 @@ def texts(value: Any, path: str) -> list[str] | None:
     if not isinstance(value, list | tuple):
         raise _mismatch(value, path, "[]string")
     return [optional_text(item, path) or "" for item in value] or None
-
-
-def list_of(shape: Shape) -> Shape:
-    """A list of objects, left out where it is empty; null stands for the object without fields."""
-
-    def decode(value: Any, path: str) -> list[Any] | None:
-        if value is None:
-            return None
-        if not isinstance(value, list | tuple):
-            raise _mismatch(value, path, "list")
-        return [shape({} if item is None else item, f"{path}[{index}]") for index, item in enumerate(value)] or None
-
-    return decode
-
-
-def structure(fields: Mapping[str, Shape]) -> Shape:
-    """An object with these fields and no others; kept where it is given, even without fields."""
-
-    def decode(value: Any, path: str) -> dict[str, Any] | None:
-        if value is None:
-            return None
-        if not isinstance(value, (dict, Mapping)):
-            raise _mismatch(value, path, "object")
-        prefix = f"{path}." if path else ""
-        kept = {name: fields[name](item, f"{prefix}{name}") for name, item in value.items() if name in fields}
-        return {name: item for name, item in kept.items() if item is not None}
-
-    return decode
-
-
-def open_structure(fields: Mapping[str, Shape]) -> Shape:
-    """An object with fields of certain shapes; others may be there, and are kept as they are."""
-    known = structure(fields)
-
-    def decode(value: Any, path: str) -> dict[str, Any] | None:
-        kept = known(value, path)
-        if kept is None:
-            return None
-        others = {name: item for name, item in value.items() if name not in fields}
-        return {**anything(others, path), **kept}
-
-    return decode
 
 
 def _mismatch(value: Any, path: str, wanted: str) -> ShapeError:

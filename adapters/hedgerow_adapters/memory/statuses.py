@@ -4,19 +4,13 @@ Source: Kubernetes documentation, "Kubernetes API concepts"; the contract suite 
 """
 
 from collections.abc import Mapping, Sequence
-from http import HTTPStatus
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.memory.field_errors import FieldError
 from hedgerow_adapters.protocol.transport import Response
 
-MODIFIED: Final = "the object has been modified; please apply your changes to the latest version and try again"
-TOO_OLD: Final = "The resourceVersion for the provided list is too old."
-TOKEN_TOO_OLD: Final = (
-    "The provided continue parameter is too old to display a consistent list result. "  # noqa: S105 -- no password
-    "You can start a new list without the continue parameter, or continue with the token of this answer."
-)
+_MODIFIED: Final = "the object has been modified; please apply your changes to the latest version and try again"
 
 
 class RefusedError(Exception):
@@ -37,11 +31,11 @@ def status_body(
         "metadata": {"continue": continuation} if continuation else {},
         "status": "Failure",
         "message": message,
-        "reason": reason,
+        "reason": reason or None,
         "details": details,
         "code": code,
     }
-    return {name: value for name, value in body.items() if value is not None and (value or name != "reason")}
+    return {name: value for name, value in body.items() if value is not None}
 
 
 def refused(code: int, reason: str, message: str, details: Mapping[str, Any] | None = None) -> RefusedError:
@@ -67,18 +61,7 @@ def no_such_path() -> RefusedError:
 
 def method_not_allowed() -> RefusedError:
     """The refusal for a verb that the resource does not have there."""
-    message = "the server does not allow this method on the requested resource"
-    return refused(405, "MethodNotAllowed", message, {})
-
-
-def not_acceptable(message: str) -> RefusedError:
-    """The refusal for a representation that there is not."""
-    return refused(406, "NotAcceptable", message)
-
-
-def unsupported_media_type() -> RefusedError:
-    """The refusal for a patch of an unknown type."""
-    return refused(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+    return refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 
 def already_exists(resource: Resource, name: str, *, deleting: bool) -> RefusedError:
@@ -87,7 +70,7 @@ def already_exists(resource: Resource, name: str, *, deleting: bool) -> RefusedE
     return refused(409, "AlreadyExists", f'{state}{resource} "{name}" already exists', details_of(resource, name))
 
 
-def conflict(resource: Resource, name: str, problem: str = MODIFIED) -> RefusedError:
+def conflict(resource: Resource, name: str, problem: str = _MODIFIED) -> RefusedError:
     """The refusal for an object that is no longer what the request was made for."""
     message = f'Operation cannot be fulfilled on {resource} "{name}": {problem}'
     return refused(409, "Conflict", message, details_of(resource, name))
@@ -128,49 +111,27 @@ def invalid(resource: Resource, name: str, errors: Sequence[FieldError]) -> Refu
 
 def version_required(resource: Resource, name: str) -> RefusedError:
     """The refusal of an update without a resourceVersion, for kinds that insist on one."""
-    error = FieldError(
-        "FieldValueInvalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update"
-    )
+    detail = "Invalid value: 0: must be specified for an update"
+    error = FieldError("FieldValueInvalid", "metadata.resourceVersion", detail)
     return _unprocessable(str(resource), details_of(resource, name), name, (error,))
 
 
-def invalid_options(kind: str, errors: Sequence[FieldError]) -> RefusedError:
+def invalid_options(kind: str, error: FieldError) -> RefusedError:
     """The refusal of bad ListOptions or DeleteOptions."""
-    return _unprocessable(f"{kind}.meta.k8s.io", {"group": "meta.k8s.io", "kind": kind}, "", errors)
+    return _unprocessable(f"{kind}.meta.k8s.io", {"group": "meta.k8s.io", "kind": kind}, "", (error,))
 
 
-def unusable_patch(errors: Sequence[FieldError] = ()) -> RefusedError:
+def unusable_patch(*errors: FieldError) -> RefusedError:
     """The refusal of a patch that does not apply, or whose result is no object of its kind."""
     if errors:
         return _unprocessable("", {}, "", errors)
     return refused(422, "Invalid", "the server rejected our request due to an error in our request", {})
 
 
-def expired(message: str, continuation: str = "") -> RefusedError:
-    """The refusal to answer from a past that is no longer kept; `continuation` lets a list go on inconsistently."""
-    body = status_body(HTTPStatus.GONE, "Expired", message, continuation=continuation)
-    return RefusedError(Response(HTTPStatus.GONE, body))
-
-
-def from_the_future(asked: int, current: int) -> RefusedError:
-    """The refusal to list at a resource version that is yet to come."""
-    details = {
-        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
-        "retryAfterSeconds": 1,
-    }
-    message = f"Timeout: Too large resource version: {asked}, current: {current}"
-    return RefusedError(Response(504, status_body(504, "Timeout", message, details), {"retry-after": "1"}))
-
-
 def deleted(resource: Resource, name: str, uid: str) -> dict[str, Any]:
     """The Status that reports a completed deletion."""
-    return {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Success",
-        "details": details_of(resource, name, uid=uid),
-    }
+    details = details_of(resource, name, uid=uid)
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
 
 
 def _group_kind(resource: Resource) -> str:
@@ -178,7 +139,7 @@ def _group_kind(resource: Resource) -> str:
 
 
 def _unprocessable(subject: str, details: Mapping[str, Any], name: str, errors: Sequence[FieldError]) -> RefusedError:
-    texts = list(dict.fromkeys(str(error) for error in errors))
+    texts = list(dict.fromkeys(map(str, errors)))
     listed = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    causes = [error.as_cause() for error in errors]
+    causes = [{"reason": error.reason, "message": error.message, "field": error.field} for error in errors]
     return refused(422, "Invalid", f'{subject} "{name}" is invalid: {listed}', {**details, "causes": causes})

@@ -16,7 +16,7 @@ from hedgerow_adapters.memory.clock import timestamp
 from hedgerow_adapters.memory.field_errors import FieldError, invalid
 from hedgerow_adapters.memory.kinds.core import TOKEN_REQUESTS
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.shapes import nonzero, structure
+from hedgerow_adapters.memory.shapes import nonzero
 from hedgerow_adapters.protocol import json_codec
 
 _SCALED: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
@@ -27,7 +27,7 @@ def scale_kind(workload: Kind) -> Kind:
     resource = workload.resource
     return Kind(
         Resource("autoscaling", "v1", resource.plural, "Scale", namespaced=resource.namespaced),
-        fields={"spec": structure({"replicas": nonzero}), "status": structure({})},
+        fields={"spec": {"replicas": nonzero}, "status": {}},
     )
 
 
@@ -66,7 +66,7 @@ def complete_token_request(request: Fields, account: Manifest, now: str) -> None
     """What the server fills in: whose token it is to be, and what it is asked for as long as nobody says otherwise."""
     key, uid = account["metadata"], account["metadata"]["uid"]
     request["metadata"] = {"name": key["name"]} | request["metadata"] | {"uid": uid, "creationTimestamp": now}
-    TOKEN_REQUESTS.defaults(request, None)
+    TOKEN_REQUESTS.complete(request, None)
 
 
 def name_errors(request: Manifest, key: ObjectKey) -> Iterator[FieldError]:

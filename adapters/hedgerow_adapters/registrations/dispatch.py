@@ -40,7 +40,6 @@ _EXEMPT_KINDS: Final = frozenset(
     for suffix in suffixes
 )
 """No webhook is called for these, so that a broken one can be removed."""
-_NO_LABELS: Final[Labels] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,36 +66,37 @@ class Call:
     resource: GroupVersionResource
 
     def converts(self, request: AdmissionRequest) -> bool:
-        """Whether the objects of a request have to be converted for the call, and the changed one back."""
+        """True if the call needs the objects of a request in another version."""
         return self.kind != request.kind
 
 
 def call_of(entry: Entry, attributes: Attributes) -> Call | None:
-    """The call of a webhook for a request; none if the webhook is not registered for it.
-
-    Source: webhooks-and-tokens §4.3.
-    """
+    """The call of a webhook for a request; none if the webhook is not registered for it."""
     request = attributes.request
     if request.kind.group == GROUP and request.kind.kind in _EXEMPT_KINDS:
         return None
     if not (_selects_namespace(entry, attributes) and _selects_object(entry, request)):
         return None
-    return _call_by_rules(entry, attributes)
+    if any(_matches(rule, request, request.resource) for rule in entry.rules):
+        return Call(entry, request.kind, request.resource)
+    if not entry.matches_equivalents:
+        return None
+    for rule in entry.rules:
+        for other in attributes.equivalents:
+            resource = GroupVersionResource(other.group, other.version, other.plural)
+            if _matches(rule, request, resource):
+                return Call(entry, GroupVersionKind(other.group, other.version, other.kind), resource)
+    return None
 
 
 def _selects_namespace(entry: Entry, attributes: Attributes) -> bool:
-    request = attributes.request
-    if request.resource == _NAMESPACES:
-        return entry.namespace_selector.matches(_labels_of_namespace(attributes))
-    return not request.namespace or entry.namespace_selector.matches(attributes.namespace_labels)
-
-
-def _labels_of_namespace(attributes: Attributes) -> Labels:
-    """The labels by which a Namespace is in itself: those that it is to have, or has if it is not changed."""
-    request = attributes.request
+    request, labels = attributes.request, attributes.namespace_labels
+    if request.resource != _NAMESPACES:
+        return not request.namespace or entry.namespace_selector.matches(labels)
+    # A Namespace is in itself, with the labels that it is to have, or has if it is not changed.
     if request.operation in (CREATE, UPDATE) and not request.subresource:
-        return _labels(request.object)
-    return attributes.namespace_labels or _labels(request.old_object)
+        return entry.namespace_selector.matches(_labels(request.object))
+    return entry.namespace_selector.matches(labels or _labels(request.old_object))
 
 
 def _selects_object(entry: Entry, request: AdmissionRequest) -> bool:
@@ -113,32 +113,19 @@ def _labels(manifest: Any) -> Labels:
     """The labels of what may or may not be an object."""
     metadata = manifest.get("metadata") if isinstance(manifest, Mapping) else None
     labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
-    return labels if isinstance(labels, Mapping) else _NO_LABELS
-
-
-def _call_by_rules(entry: Entry, attributes: Attributes) -> Call | None:
-    """The call in the version that the client sent, if a rule names it, else in another; earlier rules come first."""
-    request = attributes.request
-    if any(_matches(rule, request, request.resource) for rule in entry.rules):
-        return Call(entry, request.kind, request.resource)
-    if not entry.matches_equivalents:
-        return None
-    for rule in entry.rules:
-        for other in attributes.equivalents:
-            resource = GroupVersionResource(other.group, other.version, other.plural)
-            if _matches(rule, request, resource):
-                return Call(entry, GroupVersionKind(other.group, other.version, other.kind), resource)
-    return None
+    return labels if isinstance(labels, Mapping) else {}
 
 
 def _matches(rule: Rule, request: AdmissionRequest, resource: GroupVersionResource) -> bool:
-    """Whether a rule is for a request, if its objects are said to be of that resource."""
+    """True if a rule is for a request whose objects are said to be of that resource."""
+    # A Namespace is in none, although requests may name it as its own.
+    is_namespaced = resource != _NAMESPACES and bool(request.namespace)
     return (
         _has(rule.operations, request.operation)
         and _has(rule.groups, resource.group)
         and _has(rule.versions, resource.version)
         and any(_is_resource(name, resource.resource, request.subresource) for name in rule.resources)
-        and (rule.scope is Scope.ALL or (rule.scope is Scope.NAMESPACED) is _is_namespaced(request, resource))
+        and (rule.scope is Scope.ALL or (rule.scope is Scope.NAMESPACED) is is_namespaced)
     )
 
 
@@ -151,34 +138,22 @@ def _is_resource(pattern: str, resource: str, subresource: str) -> bool:
     return wanted in (ANY, resource) and wanted_below in (ANY, subresource)
 
 
-def _is_namespaced(request: AdmissionRequest, resource: GroupVersionResource) -> bool:
-    """Whether an object is in a namespace; a Namespace is not, although requests may name it as its own."""
-    return resource != _NAMESPACES and bool(request.namespace)
-
-
-_NONE: Final[frozenset[int]] = frozenset()
-
-
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a request has come on its way through the mutating webhooks, as places in their list."""
 
     entries: tuple[Entry, ...]
     position: int = 0
-    """The place of the next webhook to consider in this round."""
+    """Of the next webhook to consider in this round."""
     is_repeat: bool = False
-    """Whether this is the second and last round."""
-    repeatable: frozenset[int] = _NONE
+    """True in the second and last round."""
+    repeatable: frozenset[int] = frozenset()
     """Called so far, among those that ask to be called again."""
-    repeated: frozenset[int] = _NONE
+    repeated: frozenset[int] = frozenset()
     """To be called in the second round, because something was changed after they were called."""
 
     def next_call(self, attributes: Attributes) -> "tuple[Call, Progress] | None":
-        """The next call that a request needs, and the progress with it; none at the end of the way.
-
-        Args:
-            attributes: the request with its object as it is now.
-        """
+        """The next call that a request needs as it is now, and the progress with it; none at the end of the way."""
         for place in range(self.position, len(self.entries)):
             if self.is_repeat and place not in self.repeated:
                 continue

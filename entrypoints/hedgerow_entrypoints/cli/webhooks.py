@@ -32,7 +32,7 @@ from hedgerow.admission.registration import (
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.keys import generate_key, key_pem, new_issue
-from hedgerow_adapters.registrations import is_base_url
+from hedgerow_adapters.registrations.registered import url_client
 from hedgerow_entrypoints.cli.controllers import controller_settings
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, home_namespace, object_format
 from hedgerow_entrypoints.errors import CommandError, note
@@ -53,7 +53,8 @@ def _service_prefix(_context: click.Context, _option: click.Parameter, prefix: s
 
 def _base_url(_context: click.Context, _option: click.Parameter, url: str) -> str:
     base = url.removesuffix("/")
-    if base and not is_base_url(base):
+    client = url_client(base)
+    if base and (client is None or client.path):
         raise click.BadParameter(f"{url!r} must be https://HOST or https://HOST:PORT, without a path")
     return base
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from hedgerow.admission import Denied
 from hedgerow.admission.review import KIND
-from hedgerow_adapters.registrations import Entry
+from hedgerow_adapters.registrations.registered import Entry
 
 
 @dataclass(frozen=True, slots=True)

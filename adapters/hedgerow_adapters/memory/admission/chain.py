@@ -33,7 +33,6 @@ from hedgerow_adapters.memory.served import ServedKinds
 from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.storage import Storage
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
-from hedgerow_adapters.registrations import Registrations, parse_registrations
 from hedgerow_adapters.registrations.dispatch import (
     Attributes,
     Call,
@@ -43,6 +42,7 @@ from hedgerow_adapters.registrations.dispatch import (
     review_document,
     validating_calls,
 )
+from hedgerow_adapters.registrations.registered import Registrations, parse_registrations
 
 _CONFIGURATIONS: Final = (MUTATING_CONFIGURATIONS.stored_as, VALIDATING_CONFIGURATIONS.stored_as)
 _SILENT: Final = Verdict(None)
@@ -136,7 +136,7 @@ class Admission:
         stored = [manifest for resource in _CONFIGURATIONS for manifest in self._storage.all(resource)]
         versions = [manifest["metadata"]["resourceVersion"] for manifest in stored]
         if versions != self._versions:
-            self._registered, self._versions = parse_registrations(stored).unwrap(), versions
+            self._registered, self._versions = parse_registrations(stored), versions
         return self._registered
 
     def _attributes(self, operation: Operation, new: Any, old: Manifest | None) -> Attributes:
@@ -164,7 +164,7 @@ class Admission:
         patched = _patched(shown, seen.object, operations)
         if patched == seen.object:
             return None
-        shown.defaults(patched, seen.old_object)
+        shown.complete(patched, seen.old_object)
         return _converted(patched, shown, kind)
 
     def _seen_by(self, call: Call, kind: Kind, request: AdmissionRequest) -> AdmissionRequest:

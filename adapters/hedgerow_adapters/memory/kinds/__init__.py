@@ -21,7 +21,7 @@ from hedgerow_adapters.memory.kinds.webhook_configurations import (
     VALIDATING_CONFIGURATIONS,
 )
 from hedgerow_adapters.memory.kinds.workloads import DAEMON_SETS, DEPLOYMENTS, PODS, STATEFUL_SETS
-from hedgerow_adapters.memory.shapes import anything, list_of, open_structure, structure
+from hedgerow_adapters.memory.shapes import OTHERS, anything
 
 DEFAULT_RESOURCES: Final = (
     NAMESPACES,
@@ -49,7 +49,7 @@ DEFAULT_RESOURCES: Final = (
     CERTIFICATE_REQUESTS,
     Kind(
         CSI_NODES,
-        fields={"spec": structure({"drivers": list_of(open_structure({}))})},
+        fields={"spec": {"drivers": [{OTHERS: anything}]}},
         unconditional_update=False,
     ),
 )

@@ -13,35 +13,33 @@ from typing import Any, Final
 
 from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.memory.field_errors import FieldError, duplicate, forbidden, invalid, one_of, required
+from hedgerow_adapters.memory.field_errors import (
+    FieldError,
+    checked,
+    duplicate,
+    forbidden,
+    invalid,
+    needed,
+    needed_as,
+    one_of,
+    required,
+)
 from hedgerow_adapters.memory.kinds.core import encoded
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind, Part
-from hedgerow_adapters.memory.shapes import anything, list_of, number, optional_text, structure, text, texts, time
+from hedgerow_adapters.memory.shapes import anything, number, optional_text, text, texts, time
 
-_SPEC: Final = structure(
-    {
-        "request": encoded,
-        "expirationSeconds": number,
-        "usages": texts,
-        "groups": texts,
-        "extra": anything,
-        **dict.fromkeys(("signerName", "username", "uid"), text),
-    }
-)
-_STATUS: Final = structure(
-    {
-        "conditions": list_of(
-            structure(
-                {
-                    **dict.fromkeys(("type", "status"), optional_text),
-                    **dict.fromkeys(("reason", "message"), text),
-                    **dict.fromkeys(("lastUpdateTime", "lastTransitionTime"), time),
-                }
-            )
-        ),
-        "certificate": encoded,
-    }
-)
+_SPEC: Final = {
+    "request": encoded,
+    "expirationSeconds": number,
+    **dict.fromkeys(("usages", "groups"), texts),
+    "extra": anything,
+    **dict.fromkeys(("signerName", "username", "uid"), text),
+}
+_CONDITION: Final = {
+    **dict.fromkeys(("type", "status"), optional_text),
+    **dict.fromkeys(("reason", "message"), text),
+    **dict.fromkeys(("lastUpdateTime", "lastTransitionTime"), time),
+}
 _SHORTEST: Final = 600
 _USAGES: Final = (
     *("any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment"),
@@ -55,28 +53,40 @@ _PEM: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\n.*-----END \1-----", re
 _SIGNER: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+/[^/].*")
 
 
-def complete(request: Fields, old: Manifest | None) -> None:
+def _complete(request: Fields, old: Manifest | None) -> None:
     """What was asked for never changes, whatever an update says."""
-    if old is None:
-        request.setdefault("spec", {})
-    else:
-        request["spec"] = old["spec"]
+    request["spec"] = request.get("spec", {}) if old is None else old["spec"]
 
 
-def errors(request: Manifest, old: Manifest | None) -> Iterator[FieldError]:
-    """A request names its signer and its usages; what was decided stays decided, and only one way."""
+def _errors(request: Manifest, old: Manifest | None) -> Iterator[FieldError]:
+    """Usages are named once; what was decided stays decided."""
     if old is None:
-        yield from _spec_errors(request["spec"])
+        usages = request["spec"].get("usages", [])
+        for index, usage in enumerate(usages):
+            if usage in _USAGES and usage in usages[:index]:
+                yield duplicate(f"spec.usages[{index}]", usage)
         return
-    conditions = request.get("status", {}).get("conditions", [])
-    yield from _condition_errors(conditions)
-    types = {condition["type"] for condition in conditions if "type" in condition}
     for name in _FINAL:
-        if name in _types_of(old) - types:
+        if name in _types_of(old) - _types_of(request):
             yield forbidden("status.conditions", f'updates may not remove a condition of type "{name}"')
 
 
-def decision_errors(request: Manifest, old: Manifest) -> Iterator[FieldError]:
+def _conditions_errors(conditions: Any, path: str) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for index, condition in enumerate(conditions or ()):
+        place, name = f"{path}[{index}]", condition.get("type", "")
+        if not name:
+            yield required(f"{place}.type")
+        elif name in seen:
+            yield duplicate(f"{place}.type", name)
+        elif name in _DECISIONS and {name, *seen}.issuperset(_DECISIONS):
+            yield invalid(path, name, "Approved and Denied conditions are mutually exclusive")
+        allowed = ("True",) if name in _FINAL else ("False", "True", "Unknown")
+        yield from needed_as(one_of(*allowed))(condition.get("status"), f"{place}.status")
+        seen.add(name)
+
+
+def _decision_errors(request: Manifest, old: Manifest) -> Iterator[FieldError]:
     """Through the status nobody decides."""
     certificate = request.get("status", {}).get("certificate")
     if certificate is not None and _pem_type(certificate) != "CERTIFICATE":
@@ -87,14 +97,14 @@ def decision_errors(request: Manifest, old: Manifest) -> Iterator[FieldError]:
             yield forbidden("status.conditions", f'updates may not add a condition of type "{name}"')
 
 
-def with_decision(given: Manifest, old: Manifest, now: str) -> Fields:
+def _with_decision(given: Manifest, old: Manifest, now: str) -> Fields:
     """A request whose conditions alone are those of an update."""
     status = {name: value for name, value in old["status"].items() if name != "conditions"}
     decided = _stamped(given.get("status", {}).get("conditions", []), old, now)
     return {**old, "metadata": given["metadata"], "status": {**({"conditions": decided} if decided else {}), **status}}
 
 
-def with_status(given: Manifest, old: Manifest, now: str) -> Fields:
+def _with_status(given: Manifest, old: Manifest, now: str) -> Fields:
     """A request whose status is that of an update."""
     status = dict(given.get("status", {}))
     if "conditions" in status:
@@ -118,50 +128,20 @@ def _types_of(request: Manifest) -> set[str]:
     return {condition.get("type", "") for condition in request.get("status", {}).get("conditions", [])}
 
 
-def _spec_errors(spec: Manifest) -> Iterator[FieldError]:
-    if _pem_type(spec.get("request", "")) != "CERTIFICATE REQUEST":
-        yield invalid("spec.request", spec.get("request"), "PEM block type must be CERTIFICATE REQUEST")
-    usages = spec.get("usages", [])
-    if not usages:
-        yield required("spec.usages")
-    for index, usage in enumerate(usages):
-        yield from one_of(f"spec.usages[{index}]", usage, _USAGES)
-        if usage in _USAGES and usage in usages[:index]:
-            yield duplicate(f"spec.usages[{index}]", usage)
-    yield from _signer_errors(spec.get("signerName", ""))
-    seconds = spec.get("expirationSeconds")
-    if seconds is not None and seconds < _SHORTEST:
-        problem = "may not specify a duration less than 600 seconds (10 minutes)"
-        yield invalid("spec.expirationSeconds", seconds, problem)
+def _request_errors(request: Any, path: str) -> Iterator[FieldError]:
+    if _pem_type(request or "") != "CERTIFICATE REQUEST":
+        yield invalid(path, request, "PEM block type must be CERTIFICATE REQUEST")
 
 
-def _signer_errors(signer: str) -> Iterator[FieldError]:
-    if not signer:
-        yield required("spec.signerName")
-    elif not _SIGNER.fullmatch(signer):
-        problem = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
-        yield invalid("spec.signerName", signer, problem)
-    elif signer == "kubernetes.io/legacy-unknown":
-        yield invalid("spec.signerName", signer, "the legacy signerName is not allowed via this API version")
+def _signer_problem(signer: str) -> str | None:
+    if not _SIGNER.fullmatch(signer):
+        return "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+    is_legacy = signer == "kubernetes.io/legacy-unknown"
+    return "the legacy signerName is not allowed via this API version" if is_legacy else None
 
 
-def _condition_errors(conditions: list[Manifest]) -> Iterator[FieldError]:
-    seen: set[str] = set()
-    for index, condition in enumerate(conditions):
-        path, name = f"status.conditions[{index}]", condition.get("type", "")
-        if not name:
-            yield required(f"{path}.type")
-        elif name in seen:
-            yield duplicate(f"{path}.type", name)
-        elif {name, *seen}.issuperset(_DECISIONS) and name in _DECISIONS:
-            yield invalid("status.conditions", name, "Approved and Denied conditions are mutually exclusive")
-        seen.add(name)
-        yield from _condition_status_errors(f"{path}.status", condition.get("status", ""), name)
-
-
-def _condition_status_errors(path: str, status: Any, name: str) -> Iterator[FieldError]:
-    allowed = ("True",) if name in _FINAL else ("False", "True", "Unknown")
-    yield from one_of(path, status, allowed) if status else (required(path),)
+def _duration_problem(seconds: int) -> str | None:
+    return "may not specify a duration less than 600 seconds (10 minutes)" if seconds < _SHORTEST else None
 
 
 def _pem_type(written: str) -> str:
@@ -172,11 +152,19 @@ def _pem_type(written: str) -> str:
 
 CERTIFICATE_REQUESTS: Final = Kind(
     CERTIFICATE_SIGNING_REQUESTS,
-    fields={"spec": _SPEC, "status": _STATUS},
+    fields={"spec": _SPEC, "status": {"conditions": [_CONDITION], "certificate": encoded}},
     selectable=("spec.signerName",),
-    defaults=complete,
-    rules=errors,
+    completion=_complete,
+    field_rules={
+        "spec.request": _request_errors,
+        "spec.usages": needed,
+        "spec.usages[]": one_of(*_USAGES),
+        "spec.signerName": needed_as(checked(_signer_problem)),
+        "spec.expirationSeconds": checked(_duration_problem),
+        "status.conditions": _conditions_errors,
+    },
+    rules=_errors,
     has_status=True,
     initial_status={},
-    parts={"status": Part(with_status, decision_errors), "approval": Part(with_decision)},
+    parts={"status": Part(_with_status, _decision_errors), "approval": Part(_with_decision)},
 )

@@ -10,20 +10,19 @@ from typing import Any, Final
 
 from hedgerow.api import kubernetes
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.memory.field_errors import FieldError, invalid
-from hedgerow_adapters.memory.kinds.kind import Fields, Kind, filled
+from hedgerow_adapters.memory.field_errors import FieldError, at_least, checked, forbidden, invalid
+from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import (
     ShapeError,
     anything,
     flag,
+    long_number,
     micro_time,
     number,
     optional_text,
-    structure,
     text,
     text_map,
     texts,
-    whole_number,
 )
 
 
@@ -48,8 +47,7 @@ def _in_one_line(written: str, path: str) -> str:
     return line
 
 
-def complete(secret: Fields, _old: Manifest | None) -> None:
-    """Plain strings are encoded into the data; the type is Opaque."""
+def _complete(secret: Fields, _old: Manifest | None) -> None:
     secret["type"] = secret.get("type") or "Opaque"
     plain = secret.pop("stringData", {})
     if plain:
@@ -57,101 +55,74 @@ def complete(secret: Fields, _old: Manifest | None) -> None:
         secret["data"] = {**secret.get("data", {}), **added}
 
 
-def secret_errors(secret: Manifest, old: Manifest | None) -> Iterator[FieldError]:
-    """The type never changes; the data of an immutable Secret neither."""
-    if old is None:
-        return
-    if secret["type"] != old["type"]:
+def _secret_errors(secret: Manifest, old: Manifest | None) -> Iterator[FieldError]:
+    if old is not None and secret["type"] != old["type"]:
         yield invalid("type", secret["type"], "field is immutable")
-    yield from _immutability_errors(secret, old, ("data",))
+    yield from _immutability_errors(secret, old)
 
 
-def config_map_errors(config_map: Manifest, old: Manifest | None) -> Iterator[FieldError]:
-    """The data of an immutable ConfigMap never changes."""
-    if old is not None:
-        yield from _immutability_errors(config_map, old, ("data", "binaryData"))
-
-
-def _immutability_errors(new: Manifest, old: Manifest, fields: tuple[str, ...]) -> Iterator[FieldError]:
-    if not old.get("immutable"):
+def _immutability_errors(new: Manifest, old: Manifest | None) -> Iterator[FieldError]:
+    if old is None or not old.get("immutable"):
         return
-    for field in ("immutable", *fields):
+    for field in ("immutable", "data", "binaryData"):
         if new.get(field) != old.get(field):
-            yield FieldError("FieldValueForbidden", field, "Forbidden: field is immutable when `immutable` is set")
+            yield forbidden(field, "field is immutable when `immutable` is set")
 
 
 CONFIG_MAPS: Final = Kind(
     kubernetes.CONFIG_MAPS,
     fields={"data": text_map, "binaryData": encoded_map, "immutable": flag},
-    rules=config_map_errors,
+    rules=_immutability_errors,
 )
 SECRETS: Final = Kind(
     kubernetes.SECRETS,
     fields={"data": encoded_map, "stringData": text_map, "type": text, "immutable": flag},
     selectable=("type",),
-    defaults=complete,
-    rules=secret_errors,
+    completion=_complete,
+    rules=_secret_errors,
 )
-
-
-_LEASE: Final = structure(
-    {
-        "holderIdentity": optional_text,
-        "leaseDurationSeconds": number,
-        "acquireTime": micro_time,
-        "renewTime": micro_time,
-        "leaseTransitions": number,
-        "strategy": optional_text,
-        "preferredHolder": optional_text,
-    }
-)
-
-
-def lease_errors(lease: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
-    """Durations are positive, transitions are counted."""
-    duration = lease["spec"].get("leaseDurationSeconds")
-    if duration is not None and duration <= 0:
-        yield invalid("spec.leaseDurationSeconds", duration, "must be greater than 0")
-    transitions = lease["spec"].get("leaseTransitions")
-    if transitions is not None and transitions < 0:
-        yield invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0")
-
-
 LEASES: Final = Kind(
     kubernetes.LEASES,
-    fields={"spec": _LEASE},
-    defaults=filled({"spec": {}}),
-    rules=lease_errors,
+    fields={
+        "spec": {
+            **dict.fromkeys(("holderIdentity", "strategy", "preferredHolder"), optional_text),
+            **dict.fromkeys(("leaseDurationSeconds", "leaseTransitions"), number),
+            **dict.fromkeys(("acquireTime", "renewTime"), micro_time),
+        }
+    },
+    defaults={"spec": {}},
+    field_rules={
+        "spec.leaseDurationSeconds": checked(lambda seconds: None if seconds > 0 else "must be greater than 0"),
+        "spec.leaseTransitions": at_least(0),
+    },
     unconditional_update=False,
 )
-
-
-_SHORTEST_TOKEN: Final = 10 * 60
-_LONGEST_TOKEN: Final = 1 << 32
-_SERVER_ITSELF: Final = "https://kubernetes.default.svc"
-
-
-def token_errors(request: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
-    """Tokens are good for ten minutes at least."""
-    seconds = request["spec"]["expirationSeconds"]
-    if seconds < _SHORTEST_TOKEN:
-        yield invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
-    if seconds > _LONGEST_TOKEN:
-        yield invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")
-
-
 SERVICE_ACCOUNTS: Final = Kind(
     kubernetes.SERVICE_ACCOUNTS,
     fields={"secrets": anything, "imagePullSecrets": anything, "automountServiceAccountToken": flag},
     answers_deleted_object=True,
     other_subresources=("token",),
 )
+
+
+def _duration_problem(seconds: int) -> str | None:
+    if seconds < 10 * 60:
+        return "may not specify a duration less than 10 minutes"
+    return "may not specify a duration larger than 2^32 seconds" if seconds > 1 << 32 else None
+
+
 TOKEN_REQUESTS: Final = Kind(
     Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest"),
     fields={
-        "spec": structure({"audiences": texts, "expirationSeconds": whole_number, "boundObjectRef": anything}),
-        "status": structure({"token": optional_text, "expirationTimestamp": optional_text}),
+        "spec": {"audiences": texts, "expirationSeconds": long_number, "boundObjectRef": anything},
+        "status": {"token": optional_text, "expirationTimestamp": optional_text},
     },
-    defaults=filled({"spec": {"audiences": [_SERVER_ITSELF], "expirationSeconds": 60 * 60, "boundObjectRef": None}}),
-    rules=token_errors,
+    defaults={
+        "spec": {
+            "audiences": ["https://kubernetes.default.svc"],
+            "expirationSeconds": 60 * 60,
+            "boundObjectRef": None,
+        }
+    },
+    field_rules={"spec.expirationSeconds": checked(_duration_problem)},
 )

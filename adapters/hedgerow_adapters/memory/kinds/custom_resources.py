@@ -6,74 +6,52 @@ Source: Kubernetes API, CustomResourceDefinition of apiextensions.k8s.io/v1.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from hedgerow.api import kubernetes
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.memory.field_errors import FieldError, invalid, required
-from hedgerow_adapters.memory.kinds.kind import Fields, Kind, fill, no_defaults
-from hedgerow_adapters.memory.shapes import (
-    anything,
-    flag,
-    list_of,
-    open_structure,
-    optional_text,
-    structure,
-    text,
-    texts,
-)
+from hedgerow_adapters.memory.field_errors import FieldError, invalid, needed
+from hedgerow_adapters.memory.kinds.kind import Fields, Kind, fill, nothing_else
+from hedgerow_adapters.memory.shapes import OTHERS, anything, flag, optional_text, text, texts
 
-_NAMES: Final = structure(
-    {
+_ANY: Final = {OTHERS: anything}
+_SPEC: Final = {
+    "group": optional_text,
+    "names": {
         **dict.fromkeys(("plural", "singular", "kind", "listKind"), text),
         **dict.fromkeys(("shortNames", "categories"), texts),
-    }
-)
-_VERSION: Final = open_structure(
-    {"name": text, **dict.fromkeys(("served", "storage"), flag), "subresources": open_structure({})}
-)
-_SPEC: Final = open_structure(
-    {"group": optional_text, "names": _NAMES, "scope": optional_text, "versions": list_of(_VERSION)}
-)
+    },
+    "scope": optional_text,
+    "versions": [{"name": text, **dict.fromkeys(("served", "storage"), flag), "subresources": _ANY, **_ANY}],
+    **_ANY,
+}
 
 
-def complete(definition: Fields, old: Manifest | None) -> None:
+def _complete(definition: Fields, old: Manifest | None) -> None:
     """Names follow from the kind, and nothing is converted; a definition takes effect at once."""
-    kind = definition.get("spec", {}).get("names", {}).get("kind", "")
-    names = {"singular": kind.lower(), "listKind": f"{kind}List"}
-    fill(definition, {"spec": {"conversion": {"strategy": "None"}, "names": names}})
     spec = definition["spec"]
+    kind = spec["names"].get("kind", "")
+    fill(spec["names"], {"singular": kind.lower(), "listKind": f"{kind}List"})
     if old is None:
         conditions = [{"type": name, "status": "True"} for name in ("NamesAccepted", "Established")]
-        stored = [version.get("name", "") for version in _versions(spec) if version.get("storage")]
+        stored = [version.get("name", "") for version in spec.get("versions", ()) if version.get("storage")]
         definition["status"] = {"conditions": conditions, "acceptedNames": spec["names"], "storedVersions": stored}
 
 
-def errors(definition: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
+def _errors(definition: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
     """The name says what is defined, and exactly one version is stored."""
     spec, name = definition["spec"], definition["metadata"].get("name", "")
-    expected = f"{spec['names'].get('plural', '')}.{spec.get('group', '')}"
-    if "kind" not in spec["names"]:
-        yield required("spec.names.kind")
-    for index, version in enumerate(_versions(spec)):
-        if "name" not in version:
-            yield required(f"spec.versions[{index}].name")
-    if name != expected:
+    if name != f"{spec['names'].get('plural', '')}.{spec.get('group', '')}":
         yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
-    if sum(bool(version.get("storage")) for version in _versions(spec)) != 1:
+    if sum(bool(version.get("storage")) for version in spec.get("versions", ())) != 1:
         yield invalid("spec.versions", [], "must have exactly one version marked as storage version")
 
 
 def kinds_of(definition: Manifest) -> list[Kind]:
     """The kinds that a definition makes a server serve, one for each version."""
     spec = definition["spec"]
-    storage = next(_resource(spec, version) for version in _versions(spec) if version.get("storage"))
-    return [_kind(_resource(spec, version), storage, version) for version in _versions(spec) if version.get("served")]
-
-
-def _versions(spec: Manifest) -> list[Manifest]:
-    versions: list[Manifest] = spec.get("versions", [])
-    return versions
+    storage = next(_resource(spec, version) for version in spec["versions"] if version.get("storage"))
+    return [_kind(_resource(spec, version), storage, version) for version in spec["versions"] if version.get("served")]
 
 
 def _resource(spec: Manifest, version: Manifest) -> Resource:
@@ -85,13 +63,16 @@ def _resource(spec: Manifest, version: Manifest) -> Resource:
 
 def _kind(resource: Resource, storage: Resource, version: Manifest) -> Kind:
     has_status = "status" in (version.get("subresources") or {})
+    beside = {"apiVersion", "metadata", *(["status"] if has_status else [])}
     return Kind(
         resource,
         fields=None,
-        defaults=_forget_given_status if has_status else no_defaults,
+        completion=_forget_given_status if has_status else nothing_else,
         has_status=has_status,
         has_generation=True,
-        spec_differs=_differs_beside("apiVersion", "metadata", *(["status"] if has_status else [])),
+        spec_differs=lambda _given, new, old: any(
+            new.get(name) != old.get(name) for name in (new.keys() | old.keys()) - beside
+        ),
         unconditional_update=False,
         storage=None if resource == storage else storage,
         to_stored=_said_to_be(storage),
@@ -105,25 +86,17 @@ def _said_to_be(resource: Resource) -> Callable[[Manifest], Manifest]:
 
 
 def _forget_given_status(custom: Fields, old: Manifest | None) -> None:
-    """A new object has no status, whatever its creator says."""
     if old is None:
         custom.pop("status", None)
-
-
-def _differs_beside(*names: str) -> Callable[[Any, Manifest, Manifest], bool]:
-    """What counts as a change of the spec: that of any field but these."""
-
-    def differs(_given: Any, new: Manifest, old: Manifest) -> bool:
-        return any(new.get(name) != old.get(name) for name in (new.keys() | old.keys()).difference(names))
-
-    return differs
 
 
 CUSTOM_RESOURCE_DEFINITIONS: Final = Kind(
     kubernetes.CUSTOM_RESOURCE_DEFINITIONS,
     fields={"spec": _SPEC, "status": anything},
-    defaults=complete,
-    rules=errors,
+    defaults={"spec": {"conversion": {"strategy": "None"}, "names": {}}},
+    completion=_complete,
+    field_rules={"spec.names.kind": needed, "spec.versions[].name": needed},
+    rules=_errors,
     has_status=True,
     has_generation=True,
 )

@@ -11,7 +11,7 @@ from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow_adapters.memory.field_errors import FieldError, checked, invalid, required
 from hedgerow_adapters.memory.kinds.kind import Kind
-from hedgerow_adapters.memory.shapes import anything, micro_time, number, structure, text
+from hedgerow_adapters.memory.shapes import anything, micro_time, number, text
 
 _LONGEST: Final = 128
 _LONGEST_NOTE: Final = 1024
@@ -25,39 +25,25 @@ _SERVED_NAMES: Final = {
     "count": "deprecatedCount",
 }
 _STORED_NAMES: Final = {served: stored for stored, served in _SERVED_NAMES.items()}
-_REFERENCE_FIELDS: Final = ("apiVersion", "kind", "namespace", "name", "uid", "resourceVersion", "fieldPath")
-_REFERENCE: Final = structure(dict.fromkeys(_REFERENCE_FIELDS, text))
-_SELECTABLE: Final = (
-    *(f"involvedObject.{field}" for field in _REFERENCE_FIELDS),
-    "reason",
-    "reportingComponent",
-    "type",
+_REFERENCE: Final = dict.fromkeys(
+    ("apiVersion", "kind", "namespace", "name", "uid", "resourceVersion", "fieldPath"), text
 )
-_STORED_FIELDS: Final = {
-    "involvedObject": _REFERENCE,
-    "related": _REFERENCE,
-    "reason": text,
-    "message": text,
-    "type": text,
-    "action": text,
-    "reportingComponent": text,
-    "reportingInstance": text,
+_TEXTS: Final = ("reason", "message", "type", "action", "reportingComponent", "reportingInstance")
+_FIELDS: Final = {
+    **dict.fromkeys(("involvedObject", "related"), _REFERENCE),
+    **dict.fromkeys((*_TEXTS, "firstTimestamp", "lastTimestamp"), text),
     "eventTime": micro_time,
-    "series": structure({"count": number, "lastObservedTime": micro_time}),
+    "series": {"count": number, "lastObservedTime": micro_time},
     "source": anything,
-    "firstTimestamp": text,
-    "lastTimestamp": text,
     "count": number,
 }
 
 
-def as_served(event: Manifest) -> Manifest:
-    """A stored Event with the names that events.k8s.io gives its fields."""
+def _as_served(event: Manifest) -> Manifest:
     return _renamed(event, _SERVED_NAMES, EVENTS)
 
 
-def as_stored(event: Manifest) -> Manifest:
-    """An Event of events.k8s.io with the names that core/v1 gives its fields."""
+def _as_stored(event: Manifest) -> Manifest:
     return _renamed(event, _STORED_NAMES, CORE_EVENTS)
 
 
@@ -66,14 +52,8 @@ def _renamed(event: Manifest, names: Mapping[str, str], resource: Resource) -> d
     return {**fields, "apiVersion": resource.api_version}
 
 
-def core_errors(event: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
-    """What is wrong with an Event of core/v1."""
-    yield from _errors(event, "reportingComponent")
-
-
-def errors(event: Manifest, old: Manifest | None) -> Iterator[FieldError]:
-    """What is wrong with an Event of events.k8s.io/v1; a new one names its time and its type."""
-    yield from _errors(as_stored(event), "reportingController")
+def _served_errors(event: Manifest, old: Manifest | None) -> Iterator[FieldError]:
+    yield from _errors(_as_stored(event), old, "reportingController")
     if old is not None:
         return
     if "eventTime" not in event:
@@ -82,7 +62,9 @@ def errors(event: Manifest, old: Manifest | None) -> Iterator[FieldError]:
         yield invalid("type", "", f"has invalid value: {event.get('type', '')}")
 
 
-def _errors(event: Manifest, controller_field: str) -> Iterator[FieldError]:
+def _errors(
+    event: Manifest, _old: Manifest | None, controller_field: str = "reportingComponent"
+) -> Iterator[FieldError]:
     namespace = event["metadata"]["namespace"]
     concerned = event.get("involvedObject", {}).get("namespace", "")
     if "eventTime" not in event:
@@ -94,26 +76,27 @@ def _errors(event: Manifest, controller_field: str) -> Iterator[FieldError]:
     controller = event.get("reportingComponent", "")
     if not controller:
         yield required(controller_field)
-    yield from checked(controller_field, controller, label_key_problem(controller))
+    yield from checked(label_key_problem)(controller, controller_field)
     for name in ("reportingInstance", "action", "reason"):
-        yield from _text_errors(event.get(name, ""), name)
+        if not event.get(name):
+            yield required(name)
+        elif len(event[name]) > _LONGEST:
+            yield invalid(name, "", f"can have at most {_LONGEST} characters")
     if len(event.get("message", "")) > _LONGEST_NOTE:
         yield invalid("message", "", f"can have at most {_LONGEST_NOTE} characters")
 
 
-def _text_errors(written: str, field: str) -> Iterator[FieldError]:
-    if not written:
-        yield required(field)
-    if len(written) > _LONGEST:
-        yield invalid(field, "", f"can have at most {_LONGEST} characters")
-
-
-STORED_EVENTS: Final = Kind(CORE_EVENTS, fields=_STORED_FIELDS, selectable=_SELECTABLE, rules=core_errors)
+STORED_EVENTS: Final = Kind(
+    CORE_EVENTS,
+    fields=_FIELDS,
+    selectable=(*(f"involvedObject.{field}" for field in _REFERENCE), "reason", "reportingComponent", "type"),
+    rules=_errors,
+)
 SERVED_EVENTS: Final = Kind(
     EVENTS,
-    fields={_SERVED_NAMES.get(name, name): shape for name, shape in _STORED_FIELDS.items()},
-    rules=errors,
+    fields={_SERVED_NAMES.get(name, name): shape for name, shape in _FIELDS.items()},
+    rules=_served_errors,
     storage=CORE_EVENTS,
-    to_stored=as_stored,
-    from_stored=as_served,
+    to_stored=_as_stored,
+    from_stored=_as_served,
 )

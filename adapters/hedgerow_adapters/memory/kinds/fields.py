@@ -3,44 +3,36 @@
 import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
-from typing import Final
+from typing import Any, Final
 
-from hedgerow.machinery.names import label_key_problem, label_value_problem
+from hedgerow.machinery.names import label_key_problem, label_value_problem, port_name_problem
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.memory.field_errors import FieldError, checked, forbidden, invalid, required
-from hedgerow_adapters.memory.shapes import (
-    Shape,
-    list_of,
-    long_number,
-    number,
-    optional_text,
-    structure,
-    text,
-    text_map,
-    texts,
-    time,
+from hedgerow_adapters.memory.field_errors import (
+    FieldError,
+    by_field,
+    checked,
+    forbidden,
+    invalid,
+    port_problem,
+    required,
 )
+from hedgerow_adapters.memory.shapes import nonzero_long, number, optional_text, text, text_map, texts, time
 
-LABEL_SELECTOR: Final[Shape] = structure(
-    {
-        "matchLabels": text_map,
-        "matchExpressions": list_of(structure({"key": optional_text, "operator": optional_text, "values": texts})),
-    }
-)
+LABEL_SELECTOR: Final = {
+    "matchLabels": text_map,
+    "matchExpressions": [{"key": optional_text, "operator": optional_text, "values": texts}],
+}
 
 
-def label_errors(labels: Manifest, path: str) -> Iterator[FieldError]:
+_label_key: Final = checked(label_key_problem)
+_label_value: Final = checked(label_value_problem)
+
+
+def label_errors(labels: Any, path: str) -> Iterator[FieldError]:
     """Errors of labels, or of what has to be equal to labels."""
-    for key, value in labels.items():
-        yield from checked(path, key, label_key_problem(key))
-        yield from checked(path, value, label_value_problem(value))
-
-
-def label_selector_errors(selector: Manifest, path: str) -> Iterator[FieldError]:
-    """Errors of a label selector."""
-    yield from label_errors(selector.get("matchLabels", {}), f"{path}.matchLabels")
-    for index, requirement in enumerate(selector.get("matchExpressions", ())):
-        yield from _requirement_errors(requirement, f"{path}.matchExpressions[{index}]")
+    for key, value in (labels or {}).items():
+        yield from _label_key(key, path)
+        yield from _label_value(value, path)
 
 
 def _requirement_errors(requirement: Manifest, path: str) -> Iterator[FieldError]:
@@ -53,30 +45,33 @@ def _requirement_errors(requirement: Manifest, path: str) -> Iterator[FieldError
             yield forbidden(f"{path}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
     else:
         yield invalid(f"{path}.operator", operator, "not a valid selector operator")
-    key = requirement.get("key", "")
-    yield from checked(f"{path}.key", key, label_key_problem(key))
+    yield from _label_key(requirement.get("key", ""), f"{path}.key")
     for index, value in enumerate(values):
-        yield from checked(f"{path}.values[{index}]", value, label_value_problem(value))
+        yield from _label_value(value, f"{path}.values[{index}]")
 
 
-CONDITIONS: Final = list_of(
-    structure(
-        {
-            **dict.fromkeys(("type", "status"), optional_text),
-            **dict.fromkeys(("reason", "message"), text),
-            "lastTransitionTime": time,
-            "observedGeneration": long_number,
-        }
-    )
-)
-_PORTS: Final = list_of(structure({"port": number, "protocol": optional_text, "error": optional_text}))
-_ADDRESS: Final = {"ip": text, "hostname": text, "ports": _PORTS}
-LOAD_BALANCER_OF_AN_INGRESS: Final = structure({"ingress": list_of(structure(_ADDRESS))})
-LOAD_BALANCER_OF_A_SERVICE: Final = structure({"ingress": list_of(structure({**_ADDRESS, "ipMode": optional_text}))})
+label_selector_errors: Final = by_field({"matchLabels": label_errors, "matchExpressions[]": _requirement_errors})
 
 
-_NO_BLOCK: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
-_LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F:])0+(?=\d)")
+CONDITIONS: Final = [
+    {
+        **dict.fromkeys(("type", "status"), optional_text),
+        **dict.fromkeys(("reason", "message"), text),
+        "lastTransitionTime": time,
+        "observedGeneration": nonzero_long,
+    }
+]
+ADDRESS: Final = {
+    "ip": text,
+    "hostname": text,
+    "ports": [{"port": number, "protocol": optional_text, "error": optional_text}],
+}
+"""Of a load balancer."""
+
+
+def named_port_problem(port: int | str) -> str | None:
+    """What is wrong with a port by number or by name."""
+    return port_name_problem(port) if isinstance(port, str) else port_problem(port)
 
 
 def is_address(text: str) -> bool:
@@ -86,6 +81,9 @@ def is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+_LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F:])0+(?=\d)")
 
 
 def ip_block_errors(block: Manifest, path: str) -> Iterator[FieldError]:
@@ -111,13 +109,13 @@ def ip_block_errors(block: Manifest, path: str) -> Iterator[FieldError]:
 def _cidr_errors(written: str, path: str) -> Iterator[FieldError]:
     network = _network(written)
     if network is None:
-        yield invalid(path, written, _NO_BLOCK)
+        yield invalid(path, written, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")
         return
     if "." in written and _LEADING_ZEROS.search(written):
         yield invalid(path, written, "must not have leading 0s in IP or prefix length")
     if isinstance(network, IPv6Network) and network.network_address.ipv4_mapped is not None:
         yield invalid(path, written, "must not have an IPv4-mapped IPv6 address")
-    elif _has_host_bits(written):
+    elif network.network_address != ip_address(_LEADING_ZEROS.sub("", written).partition("/")[0]):
         yield invalid(path, written, "must not have bits set beyond the prefix length")
 
 
@@ -130,11 +128,3 @@ def _network(written: str) -> IPv4Network | IPv6Network | None:
         return ip_network(f"{address}/{length}", strict=False)
     except ValueError:
         return None
-
-
-def _has_host_bits(written: str) -> bool:
-    try:
-        ip_network(_LEADING_ZEROS.sub("", written), strict=True)
-    except ValueError:
-        return True
-    return False

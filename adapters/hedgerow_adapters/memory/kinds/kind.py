@@ -3,20 +3,18 @@
 A kind is a declaration; the registry carries it out. Nothing here stores or answers anything.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from copy import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.memory.field_errors import FieldError
-from hedgerow_adapters.memory.shapes import Shape, anything
+from hedgerow_adapters.memory.field_errors import FieldError, Rule, by_field
+from hedgerow_adapters.memory.shapes import Shape, anything, shape_of
 
 Fields: TypeAlias = dict[str, Any]
 """An object that is being made and nobody else has seen; it may be changed in place."""
-Defaulting: TypeAlias = Callable[[Fields, Manifest | None], None]
-"""Completes a decoded object, in place; the old one is none on creation."""
 
 
 def fill(fields: Fields, defaults: Mapping[str, Any]) -> None:
@@ -39,16 +37,12 @@ def fill(fields: Fields, defaults: Mapping[str, Any]) -> None:
             fields[name] = copy(default)
 
 
-def filled(defaults: Mapping[str, Any]) -> Defaulting:
-    """The defaulting of a kind that is a table."""
-    return lambda fields, _old: fill(fields, defaults)
+def nothing_else(_fields: Fields, _old: Manifest | None) -> None:
+    """The completion of a kind that the table of its defaults says all about."""
 
 
-no_defaults: Final = filled({})
-
-
-def no_rules(_new: Manifest, _old: Manifest | None) -> Iterable[FieldError]:
-    """The validation of a kind that has no rules of its own."""
+def no_errors(_new: Manifest, _old: Manifest | None) -> Iterable[FieldError]:
+    """The validation of a kind that the table of its rules says all about."""
     return ()
 
 
@@ -62,13 +56,17 @@ def as_it_is(manifest: Manifest) -> Manifest:
     return manifest
 
 
+def _all_fields(body: Manifest, _path: str) -> Fields:
+    return {name: deepcopy(value) for name, value in body.items() if name not in ("apiVersion", "kind", "metadata")}
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A subresource by which a part of an object is written alone."""
 
     taken: Callable[[Manifest, Manifest, str], Fields]
-    """What an update through it makes of an object: told the decoded update, the old object, and the time."""
-    rules: Callable[[Manifest, Manifest], Iterable[FieldError]] = no_rules
+    """What an update through it makes of an object, given the decoded update, the old object, and the time."""
+    rules: Callable[[Manifest, Manifest], Iterable[FieldError]] = no_errors
     """What is wrong with the object that such an update makes, beside the rules of its kind."""
 
 
@@ -77,14 +75,18 @@ class Kind:
     """One kind of objects of the in-memory API server."""
 
     resource: Resource
-    fields: Mapping[str, Shape] | None = field(default_factory=lambda: {"spec": anything, "status": anything})
-    """Every field beside apiVersion, kind and metadata, with its shape; none: any fields, as they are given."""
+    fields: Any = field(default_factory=lambda: {"spec": anything, "status": anything})
+    """The literal of a shape, of all but apiVersion, kind and metadata; none: any fields, as they are given."""
     selectable: tuple[str, ...] = ()
     """Fields of a stored object that it can be selected by, beside its name and namespace."""
     name_problem: Callable[[str], str | None] = dns_subdomain_problem
-    defaults: Defaulting = no_defaults
-    rules: Callable[[Manifest, Manifest | None], Iterable[FieldError]] = no_rules
-    """What is wrong with a completed object beside its metadata; the old one is none on creation."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """As `fill` takes them."""
+    completion: Callable[[Fields, Manifest | None], None] = nothing_else
+    """Completes an object that has its defaults, in place, given the old object; none on creation."""
+    field_rules: Mapping[str, Rule] = field(default_factory=dict)
+    rules: Callable[[Manifest, Manifest | None], Iterable[FieldError]] = no_errors
+    """What else is wrong with a completed object beside its metadata; the old one is none on creation."""
     has_status: bool = False
     """Whether status is a subresource, so that it and the rest are written separately."""
     has_scale: bool = False
@@ -97,7 +99,7 @@ class Kind:
     has_generation: bool = False
     """Whether changes of the spec are counted."""
     spec_differs: Callable[[Any, Manifest, Manifest], bool] = differs
-    """What counts as such a change; it is told the object as the client gave it, the new and the old object."""
+    """What counts as such a change, given the object as the client sent it, the new and the old object."""
     unconditional_update: bool = True
     """Whether an update may leave out the resourceVersion."""
     deletable_as_collection: bool = True
@@ -107,6 +109,23 @@ class Kind:
     """The resource that it shares its objects with; none: they are its own."""
     to_stored: Callable[[Manifest], Manifest] = as_it_is
     from_stored: Callable[[Manifest], Manifest] = as_it_is
+    shape: Shape = field(init=False)
+    rule: Rule = field(init=False)
+    """Made of the field rules."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", _all_fields if self.fields is None else shape_of(self.fields))
+        object.__setattr__(self, "rule", by_field(self.field_rules))
+
+    def complete(self, fields: Fields, old: Manifest | None) -> None:
+        """Complete a decoded object, in place; the old one is none on creation."""
+        fill(fields, self.defaults)
+        self.completion(fields, old)
+
+    def errors(self, new: Manifest, old: Manifest | None) -> Iterator[FieldError]:
+        """What is wrong with a completed object beside its metadata; the old one is none on creation."""
+        yield from self.rule(new, "")
+        yield from self.rules(new, old)
 
     @property
     def subresources(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from hedgerow.machinery.objects import Manifest, Resource, is_terminating
 from hedgerow_adapters.memory.field_errors import FieldError, checked, invalid
 from hedgerow_adapters.memory.kinds.fields import CONDITIONS
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.shapes import structure, text, texts
+from hedgerow_adapters.memory.shapes import text, texts
 from hedgerow_adapters.memory.statuses import RefusedError, forbidden, not_found
 
 CONTENT_FINALIZER: Final = "kubernetes"
@@ -21,7 +21,7 @@ ALWAYS_THERE: Final = ("default", "kube-node-lease", "kube-public", "kube-system
 INDESTRUCTIBLE: Final = frozenset({"default", "kube-public", "kube-system"})
 
 
-def complete(namespace: Fields, old: Manifest | None) -> None:
+def _complete(namespace: Fields, old: Manifest | None) -> None:
     """A label with its name, and a finalizer that stays until the content is gone; only `finalize` changes those."""
     metadata = namespace["metadata"]
     metadata["labels"] = {**metadata.get("labels", {}), METADATA_NAME: metadata.get("name", "")}
@@ -32,10 +32,10 @@ def complete(namespace: Fields, old: Manifest | None) -> None:
     namespace["spec"] = {"finalizers": list(dict.fromkeys((*finalizers, CONTENT_FINALIZER)))}
 
 
-def errors(namespace: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
+def _errors(namespace: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
     """Finalizers are named as everywhere; only a deletion makes a namespace terminate, and it always does."""
     for finalizer in namespace["spec"].get("finalizers", ()):
-        yield from checked("spec.finalizers", finalizer, label_key_problem(finalizer))
+        yield from checked(label_key_problem)(finalizer, "spec.finalizers")
         if finalizer and "/" not in finalizer and finalizer != CONTENT_FINALIZER:
             problem = "name is neither a standard finalizer name nor is it fully qualified"
             yield invalid("spec.finalizers", finalizer, problem)
@@ -46,14 +46,7 @@ def errors(namespace: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
 
 
 def refusal_to_create(namespace: Manifest | None, name: str, resource: Resource, created: str) -> RefusedError | None:
-    """Why nothing may be created in a namespace: it is not there, or it terminates; none if something may.
-
-    Args:
-        namespace: the namespace, if it exists.
-        name: its name.
-        resource: what is to be created.
-        created: the name of what is to be created.
-    """
+    """Why `created` may not be created in a namespace: that does not exist, or terminates; none if it may."""
     if namespace is None:
         return not_found(NAMESPACE_RESOURCE, name)
     if not is_terminating(namespace):
@@ -87,10 +80,10 @@ def is_needed(namespace: Manifest) -> bool:
 
 NAMESPACES: Final = Kind(
     NAMESPACE_RESOURCE,
-    fields={"spec": structure({"finalizers": texts}), "status": structure({"phase": text, "conditions": CONDITIONS})},
+    fields={"spec": {"finalizers": texts}, "status": {"phase": text, "conditions": CONDITIONS}},
     name_problem=dns_label_problem,
-    defaults=complete,
-    rules=errors,
+    completion=_complete,
+    rules=_errors,
     has_status=True,
     initial_status={"phase": "Active"},
     other_subresources=("finalize",),

@@ -5,55 +5,40 @@ Conditions in CEL are refused, as nothing evaluates them.
 Source: Kubernetes API, MutatingWebhookConfiguration and ValidatingWebhookConfiguration of admissionregistration.k8s.io.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
+from hedgerow.admission.registration import GROUP
 from hedgerow.admission.review import VERSIONS
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.memory.field_errors import FieldError, duplicate, invalid, missing, one_of, required
-from hedgerow_adapters.memory.kinds.fields import LABEL_SELECTOR, label_selector_errors
-from hedgerow_adapters.memory.kinds.kind import Kind, filled
-from hedgerow_adapters.memory.shapes import (
-    Shape,
-    anything,
-    list_of,
-    number,
-    optional_text,
-    structure,
-    text,
-    texts,
+from hedgerow_adapters.memory.field_errors import (
+    FieldError,
+    checked,
+    duplicate,
+    invalid,
+    needed,
+    one_of,
+    port_problem,
+    required,
 )
-from hedgerow_adapters.registrations import entries_problems
+from hedgerow_adapters.memory.kinds.fields import LABEL_SELECTOR, label_selector_errors
+from hedgerow_adapters.memory.kinds.kind import Kind
+from hedgerow_adapters.memory.shapes import anything, number, optional_text, text, texts
+from hedgerow_adapters.registrations.registered import url_client
 
-_GROUP: Final = "admissionregistration.k8s.io"
 _FEWEST_PARTS: Final = 3
 """Of the name of a webhook."""
 _LONGEST_TIMEOUT: Final = 30
-_OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
-_SCOPES: Final = ("*", "Cluster", "Namespaced")
-_CHOICES: Final = {
-    "failurePolicy": ("Fail", "Ignore"),
-    "matchPolicy": ("Equivalent", "Exact"),
-    "reinvocationPolicy": ("IfNeeded", "Never"),
-    "sideEffects": ("None", "NoneOnDryRun"),
+_KNOWN_VERSIONS: Final = [version.rpartition("/")[2] for version in VERSIONS]
+_SERVICE: Final = {**dict.fromkeys(("name", "namespace"), text), "path": optional_text, "port": number}
+_RULE: Final = {
+    **dict.fromkeys(("operations", "apiGroups", "apiVersions", "resources"), texts),
+    "scope": optional_text,
 }
-
-_CLIENT: Final = structure(
-    {
-        "url": optional_text,
-        "caBundle": text,
-        "service": structure(
-            {**dict.fromkeys(("name", "namespace"), text), "path": optional_text, "port": number},
-        ),
-    }
-)
-_RULE: Final = structure(
-    {**dict.fromkeys(("operations", "apiGroups", "apiVersions", "resources"), texts), "scope": optional_text}
-)
-_VALIDATING: Final[Mapping[str, Shape]] = {
+_VALIDATING: Final = {
     "name": text,
-    "clientConfig": _CLIENT,
-    "rules": list_of(_RULE),
+    "clientConfig": {"url": optional_text, "caBundle": text, "service": _SERVICE},
+    "rules": [_RULE],
     **dict.fromkeys(("namespaceSelector", "objectSelector"), LABEL_SELECTOR),
     **dict.fromkeys(("failurePolicy", "matchPolicy", "sideEffects"), optional_text),
     "timeoutSeconds": number,
@@ -68,97 +53,97 @@ _DEFAULTS: Final = {
     "namespaceSelector": {},
     "objectSelector": {},
     "rules[]": {"scope": "*"},
-    "clientConfig?": {"service?": {"port": 443}},
+    "clientConfig": {"service?": {"port": 443}},
 }
 
 
-def errors(configuration: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
-    """Everything that would keep the server from calling a webhook, or from telling it from others."""
-    webhooks = configuration.get("webhooks", [])
-    found = [error for index, webhook in enumerate(webhooks) for error in _errors(webhook, f"webhooks[{index}]")]
-    names = [webhook.get("name", "") for webhook in webhooks]
-    found += [duplicate(f"webhooks[{index}].name", name) for index, name in enumerate(names) if name in names[:index]]
-    # What is left is rare, and still must not be stored: nobody could call it.
-    rest = () if found else entries_problems(webhooks, "webhooks")
-    yield from found
-    yield from (FieldError("FieldValueInvalid", each.path, f"Invalid value: {each.text}") for each in rest)
+def _name_errors(name: Any, path: str) -> Iterator[FieldError]:
+    if len((name or "").split(".")) < _FEWEST_PARTS:
+        yield invalid(path, name or "", "should be a domain with at least three segments separated by dots")
 
 
-def _errors(webhook: Manifest, path: str) -> Iterator[FieldError]:
-    name = webhook.get("name", "")
-    if len(name.split(".")) < _FEWEST_PARTS:
-        yield invalid(f"{path}.name", name, "should be a domain with at least three segments separated by dots")
-    for index, rule in enumerate(webhook.get("rules", ())):
-        yield from _rule_errors(rule, f"{path}.rules[{index}]")
-    for field, choices in _CHOICES.items():
-        yield from one_of(f"{path}.{field}", webhook.get(field, choices[0]), choices)
-    if "sideEffects" not in webhook:
-        yield required(f"{path}.sideEffects", "must specify one of None, NoneOnDryRun")
-    if not 1 <= webhook["timeoutSeconds"] <= _LONGEST_TIMEOUT:
-        problem = "the timeout value must be between 1 and 30 seconds"
-        yield invalid(f"{path}.timeoutSeconds", webhook["timeoutSeconds"], problem)
-    for selector in ("namespaceSelector", "objectSelector"):
-        yield from label_selector_errors(webhook[selector], f"{path}.{selector}")
-    yield from _client_errors(webhook.get("clientConfig", {}), f"{path}.clientConfig")
-    yield from _version_errors(webhook.get("admissionReviewVersions", []), f"{path}.admissionReviewVersions")
+def _side_effects_errors(side_effects: Any, path: str) -> Iterator[FieldError]:
+    if side_effects is None:
+        yield required(path, "must specify one of None, NoneOnDryRun")
+    yield from one_of("None", "NoneOnDryRun")(side_effects, path)
 
 
-def _rule_errors(rule: Manifest, path: str) -> Iterator[FieldError]:
-    yield from missing(rule, path, "operations", "apiGroups", "apiVersions", "resources")
-    for index, operation in enumerate(rule.get("operations", ())):
-        yield from one_of(f"{path}.operations[{index}]", operation, _OPERATIONS)
-    yield from one_of(f"{path}.scope", rule["scope"], _SCOPES)
-    for field in ("apiVersions", "resources"):
-        for index, name in enumerate(rule.get(field, ())):
-            if not name:
-                yield required(f"{path}.{field}[{index}]")
+def _timeout_problem(seconds: int) -> str | None:
+    return None if 1 <= seconds <= _LONGEST_TIMEOUT else "the timeout value must be between 1 and 30 seconds"
 
 
 def _client_errors(client: Manifest, path: str) -> Iterator[FieldError]:
     if ("url" in client) == ("service" in client):
         yield required(path, "exactly one of url or service is required")
     elif "service" in client:
-        for field in ("namespace", "name"):
-            if field not in client["service"]:
-                # The server blames the name either way.
-                yield required(f"{path}.service.name", f"service {field} is required")
+        yield from _service_errors(client["service"], f"{path}.service")
     elif not client["url"].startswith("https://"):
-        scheme = client["url"].partition(":")[0]
         problem = "'https' is the only allowed URL scheme; desired format: https://host[/path]"
-        yield invalid(f"{path}.url", scheme, problem)
+        yield invalid(f"{path}.url", client["url"].partition(":")[0], problem)
+    elif url_client(client["url"]) is None:
+        yield invalid(f"{path}.url", client["url"], "must be an https URL without query, fragment or user")
 
 
-def _version_errors(versions: Sequence[str], path: str) -> Iterator[FieldError]:
-    known = [version.rpartition("/")[2] for version in VERSIONS]
+def _service_errors(service: Manifest, path: str) -> Iterator[FieldError]:
+    for field in ("namespace", "name"):
+        if field not in service:
+            # The server blames the name either way.
+            yield required(f"{path}.name", f"service {field} is required")
+    if not (service.get("path") or "/").startswith("/"):
+        yield invalid(f"{path}.path", service["path"], "must start with a '/'")
+    yield from checked(port_problem)(service["port"], f"{path}.port")
+
+
+def _version_errors(versions: Any, path: str) -> Iterator[FieldError]:
     if not versions:
-        yield required(path, f"must specify one of {', '.join(known)}")
-    elif not set(versions) & set(known):
-        yield invalid(path, versions, f"must include at least one of {', '.join(known)}")
+        yield required(path, f"must specify one of {', '.join(_KNOWN_VERSIONS)}")
+    elif not set(versions) & set(_KNOWN_VERSIONS):
+        yield invalid(path, versions, f"must include at least one of {', '.join(_KNOWN_VERSIONS)}")
 
 
-def _differs(_given: Any, new: Manifest, old: Manifest) -> bool:
-    """What counts is the webhooks: there is no spec."""
-    return bool(new.get("webhooks") != old.get("webhooks"))
+def _condition_errors(conditions: Any, path: str) -> Iterator[FieldError]:
+    if conditions:
+        yield invalid(path, conditions, "cannot be evaluated")
 
 
-def _resource(prefix: str) -> Resource:
+_WEBHOOK_RULES: Final = {
+    "name": _name_errors,
+    **{f"rules[].{name}": needed for name in ("operations", "apiGroups", "apiVersions", "resources")},
+    "rules[].operations[]": one_of("*", "CONNECT", "CREATE", "DELETE", "UPDATE"),
+    "rules[].scope": one_of("*", "Cluster", "Namespaced"),
+    "rules[].apiVersions[]": needed,
+    "rules[].resources[]": needed,
+    "failurePolicy": one_of("Fail", "Ignore"),
+    "matchPolicy": one_of("Equivalent", "Exact"),
+    "reinvocationPolicy": one_of("IfNeeded", "Never"),
+    "sideEffects": _side_effects_errors,
+    "timeoutSeconds": checked(_timeout_problem),
+    "namespaceSelector": label_selector_errors,
+    "objectSelector": label_selector_errors,
+    "clientConfig": _client_errors,
+    "admissionReviewVersions": _version_errors,
+    "matchConditions": _condition_errors,
+}
+
+
+def _name_twice_errors(configuration: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
+    webhooks = configuration.get("webhooks", [])
+    names = [webhook.get("name", "") for webhook in webhooks]
+    yield from (duplicate(f"webhooks[{i}].name", name) for i, name in enumerate(names) if name in names[:i])
+
+
+def _configurations(prefix: str, webhook: dict[str, Any], **defaults: str) -> Kind:
     name = f"{prefix}WebhookConfiguration"
-    return Resource(_GROUP, "v1", f"{name.lower()}s", name, namespaced=False)
+    return Kind(
+        Resource(GROUP, "v1", f"{name.lower()}s", name, namespaced=False),
+        fields={"webhooks": [webhook]},
+        defaults={"webhooks[]": {**_DEFAULTS, **defaults}},
+        field_rules={f"webhooks[].{name}": rule for name, rule in _WEBHOOK_RULES.items()},
+        rules=_name_twice_errors,
+        has_generation=True,
+        spec_differs=lambda _given, new, old: bool(new.get("webhooks") != old.get("webhooks")),
+    )
 
 
-MUTATING_CONFIGURATIONS: Final = Kind(
-    _resource("Mutating"),
-    fields={"webhooks": list_of(structure(_MUTATING))},
-    defaults=filled({"webhooks[]": {**_DEFAULTS, "reinvocationPolicy": "Never"}}),
-    rules=errors,
-    has_generation=True,
-    spec_differs=_differs,
-)
-VALIDATING_CONFIGURATIONS: Final = Kind(
-    _resource("Validating"),
-    fields={"webhooks": list_of(structure(_VALIDATING))},
-    defaults=filled({"webhooks[]": _DEFAULTS}),
-    rules=errors,
-    has_generation=True,
-    spec_differs=_differs,
-)
+MUTATING_CONFIGURATIONS: Final = _configurations("Mutating", _MUTATING, reinvocationPolicy="Never")
+VALIDATING_CONFIGURATIONS: Final = _configurations("Validating", _VALIDATING)

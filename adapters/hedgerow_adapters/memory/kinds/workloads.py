@@ -9,30 +9,37 @@ from typing import Any, Final
 
 from hedgerow.api import kubernetes
 from hedgerow.api.kubernetes import NOT_READY, UNREACHABLE
-from hedgerow.machinery.objects import Manifest, annotations_of, labels_of
+from hedgerow.machinery.objects import Manifest, Resource, annotations_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
-from hedgerow_adapters.memory.field_errors import FieldError, invalid, missing, required
+from hedgerow_adapters.memory.field_errors import FieldError, at_least, invalid, needed, required
 from hedgerow_adapters.memory.kinds.fields import LABEL_SELECTOR, label_selector_errors
-from hedgerow_adapters.memory.kinds.kind import Defaulting, Fields, Kind, differs, fill
-from hedgerow_adapters.memory.shapes import anything, list_of, number, open_structure, text, text_map
+from hedgerow_adapters.memory.kinds.kind import Fields, Kind, differs, fill
+from hedgerow_adapters.memory.shapes import OTHERS, anything, number, text, text_map
 
-_CONTAINERS: Final = list_of(
-    open_structure(
-        {**dict.fromkeys(("name", "image"), text), **dict.fromkeys(("ports", "env"), list_of(open_structure({})))}
-    )
-)
-POD_SPEC: Final = open_structure(
-    {
-        **dict.fromkeys(("containers", "initContainers"), _CONTAINERS),
-        **dict.fromkeys(("tolerations", "topologySpreadConstraints", "volumes"), list_of(open_structure({}))),
-        **dict.fromkeys(("restartPolicy", "dnsPolicy", "schedulerName", "serviceAccountName"), text),
-        "nodeSelector": text_map,
-        "securityContext": open_structure({}),
-    }
-)
-POD_TEMPLATE: Final = open_structure(
-    {"metadata": open_structure(dict.fromkeys(("labels", "annotations"), text_map)), "spec": POD_SPEC}
-)
+_ANY: Final = {OTHERS: anything}
+_OPEN_LIST: Final = [_ANY]
+_CONTAINERS: Final = [{**dict.fromkeys(("name", "image"), text), "ports": [_ANY], "env": [_ANY], **_ANY}]
+_POD: Final = {
+    **dict.fromkeys(("containers", "initContainers"), _CONTAINERS),
+    **dict.fromkeys(("tolerations", "topologySpreadConstraints", "volumes"), _OPEN_LIST),
+    **dict.fromkeys(("restartPolicy", "dnsPolicy", "schedulerName", "serviceAccountName"), text),
+    "nodeSelector": text_map,
+    "securityContext": _ANY,
+    **_ANY,
+}
+_TEMPLATE: Final = {
+    "metadata": {**dict.fromkeys(("labels", "annotations"), text_map), **_ANY},
+    "spec": _POD,
+    **_ANY,
+}
+_WORKLOAD: Final = {
+    "replicas": number,
+    "selector": LABEL_SELECTOR,
+    "template": _TEMPLATE,
+    "strategy": {"rollingUpdate": _ANY, **_ANY},
+    "updateStrategy": {"rollingUpdate": _ANY, **_ANY},
+    **_ANY,
+}
 _SECONDS_ON_A_FAILING_NODE: Final = 300
 _FAILURES: Final = (NOT_READY, UNREACHABLE)
 _CONTAINER: Final = {
@@ -40,9 +47,7 @@ _CONTAINER: Final = {
     "terminationMessagePolicy": "File",
     "ports[]": {"protocol": "TCP"},
 }
-
-
-_POD_SPEC: Final = {
+_POD_DEFAULTS: Final = {
     "restartPolicy": "Always",
     "terminationGracePeriodSeconds": 30,
     "dnsPolicy": "ClusterFirst",
@@ -51,12 +56,10 @@ _POD_SPEC: Final = {
     "initContainers[]": _CONTAINER,
     "containers[]": _CONTAINER,
 }
-_TEMPLATE: Final = {"metadata": {}, "spec": _POD_SPEC}
 
 
-def complete_pod(pod: Fields, old: Manifest | None) -> None:
-    """What every pod spec gets; a new Pod also tolerates failing nodes for a while, and has the priority 0."""
-    fill(pod, {"spec?": {**_POD_SPEC, "enableServiceLinks": True}})
+def _complete_pod(pod: Fields, old: Manifest | None) -> None:
+    """A new Pod also tolerates failing nodes for a while, and has the priority 0."""
     _complete_spec(pod.get("spec", {}))
     if old is None and "spec" in pod:
         _complete_new(pod["spec"])
@@ -95,12 +98,13 @@ def _tolerates(toleration: Manifest, key: str) -> bool:
 
 PODS: Final = Kind(
     kubernetes.PODS,
-    fields={"spec": POD_SPEC, "status": anything},
+    fields={"spec": _POD, "status": anything},
     selectable=(
         *(f"spec.{field}" for field in ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName")),
         *(f"status.{field}" for field in ("phase", "podIP", "nominatedNodeName")),
     ),
-    defaults=complete_pod,
+    defaults={"spec?": {**_POD_DEFAULTS, "enableServiceLinks": True}},
+    completion=_complete_pod,
     has_status=True,
     initial_status={"phase": "Pending"},
     has_generation=True,
@@ -108,45 +112,9 @@ PODS: Final = Kind(
 )
 
 
-_WORKLOAD: Final = {
-    "spec": open_structure(
-        {
-            "replicas": number,
-            "selector": LABEL_SELECTOR,
-            "template": POD_TEMPLATE,
-            **dict.fromkeys(("strategy", "updateStrategy"), open_structure({"rollingUpdate": open_structure({})})),
-        }
-    ),
-    "status": anything,
-}
-
-
-def _workload_defaults(strategy: str, rolling: Mapping[str, Any], **others: Any) -> Defaulting:
-    """The defaulting of a kind of workloads.
-
-    Args:
-        strategy: the name of the field that says how pods are replaced.
-        rolling: how they are if they are replaced step by step.
-        others: further values of the spec.
-    """
-    spec = {**others, "revisionHistoryLimit": 10, "template": _TEMPLATE, strategy: {"type": "RollingUpdate"}}
-
-    def complete(workload: Fields, _old: Manifest | None) -> None:
-        fill(workload, {"spec": spec})
-        _complete_spec(workload["spec"]["template"]["spec"])
-        if workload["spec"][strategy]["type"] == "RollingUpdate":
-            fill(workload["spec"][strategy], {"rollingUpdate": rolling})
-
-    return complete
-
-
-def workload_errors(workload: Manifest, old: Manifest | None) -> Iterator[FieldError]:
-    """Replicas are counted, and the selector, which never changes, selects the pods of the template."""
+def _workload_errors(workload: Manifest, old: Manifest | None) -> Iterator[FieldError]:
     spec = workload["spec"]
-    if spec.get("replicas", 0) < 0:
-        yield invalid("spec.replicas", spec["replicas"], "must be greater than or equal to 0")
     yield from _selector_errors(spec, workload["kind"])
-    yield from missing(spec["template"]["spec"], "spec.template.spec", "containers")
     if old is not None and spec.get("selector") != old["spec"].get("selector"):
         yield invalid("spec.selector", spec.get("selector"), "field is immutable")
 
@@ -169,46 +137,66 @@ def _deployment_differs(given: Any, new: Manifest, old: Manifest) -> bool:
     return differs(given, new, old) or annotations_of(new) != annotations_of(old)
 
 
-DEPLOYMENTS: Final = Kind(
+def _workloads(
+    resource: Resource, strategy: str, rolling: Mapping[str, Any], defaults: Mapping[str, Any], **habits: Any
+) -> Kind:
+    """A kind of workloads.
+
+    Args:
+        resource: of the kind.
+        strategy: the name of the field that says how pods are replaced.
+        rolling: how they are if they are replaced step by step.
+        defaults: of further fields of the spec.
+        habits: the rest of the declaration.
+    """
+
+    def complete(workload: Fields, _old: Manifest | None) -> None:
+        _complete_spec(workload["spec"]["template"]["spec"])
+        if workload["spec"][strategy]["type"] == "RollingUpdate":
+            fill(workload["spec"][strategy], {"rollingUpdate": rolling})
+
+    template = {"metadata": {}, "spec": _POD_DEFAULTS}
+    spec = {**defaults, "revisionHistoryLimit": 10, "template": template, strategy: {"type": "RollingUpdate"}}
+    return Kind(
+        resource,
+        fields={"spec": _WORKLOAD, "status": anything},
+        defaults={"spec": spec},
+        completion=complete,
+        field_rules={"spec.replicas": at_least(0), "spec.template.spec.containers": needed},
+        rules=_workload_errors,
+        has_status=True,
+        has_generation=True,
+        **habits,
+    )
+
+
+DEPLOYMENTS: Final = _workloads(
     kubernetes.DEPLOYMENTS,
-    fields=_WORKLOAD,
-    defaults=_workload_defaults(
-        "strategy", {"maxUnavailable": "25%", "maxSurge": "25%"}, replicas=1, progressDeadlineSeconds=600
-    ),
-    rules=workload_errors,
-    has_status=True,
+    "strategy",
+    {"maxUnavailable": "25%", "maxSurge": "25%"},
+    {"replicas": 1, "progressDeadlineSeconds": 600},
     has_scale=True,
     initial_status={},
-    has_generation=True,
     spec_differs=_deployment_differs,
 )
-STATEFUL_SETS: Final = Kind(
+STATEFUL_SETS: Final = _workloads(
     kubernetes.STATEFUL_SETS,
-    fields=_WORKLOAD,
-    defaults=_workload_defaults(
-        "updateStrategy",
-        {"partition": 0},
-        replicas=1,
-        podManagementPolicy="OrderedReady",
-        persistentVolumeClaimRetentionPolicy={"whenDeleted": "Retain", "whenScaled": "Retain"},
-    ),
-    rules=workload_errors,
-    has_status=True,
+    "updateStrategy",
+    {"partition": 0},
+    {
+        "replicas": 1,
+        "podManagementPolicy": "OrderedReady",
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
+    },
     has_scale=True,
     initial_status={"replicas": 0, "availableReplicas": 0},
-    has_generation=True,
 )
-DAEMON_SETS: Final = Kind(
+DAEMON_SETS: Final = _workloads(
     kubernetes.DAEMON_SETS,
-    fields=_WORKLOAD,
-    defaults=_workload_defaults("updateStrategy", {"maxUnavailable": 1, "maxSurge": 0}),
-    rules=workload_errors,
-    has_status=True,
-    initial_status={
-        "currentNumberScheduled": 0,
-        "numberMisscheduled": 0,
-        "desiredNumberScheduled": 0,
-        "numberReady": 0,
-    },
-    has_generation=True,
+    "updateStrategy",
+    {"maxUnavailable": 1, "maxSurge": 0},
+    {},
+    initial_status=dict.fromkeys(
+        ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady"), 0
+    ),
 )

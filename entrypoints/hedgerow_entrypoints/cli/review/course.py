@@ -13,8 +13,8 @@ from hedgerow.admission.webhook import Webhook, read_in
 from hedgerow.machinery.selectors import selector_query
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.files.sources import printable
-from hedgerow_adapters.registrations import Entry
 from hedgerow_adapters.registrations.dispatch import Attributes, Call, Progress, call_of, validating_calls
+from hedgerow_adapters.registrations.registered import Entry
 from hedgerow_entrypoints.cli.rendering import summary
 from hedgerow_entrypoints.cli.review.completion import as_to_be_stored
 from hedgerow_entrypoints.cli.review.facts import NotInFilesError, ReviewFacts

@@ -18,8 +18,8 @@ from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Webhook
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow_adapters.registrations import Entry, Registrations, parse_registrations
 from hedgerow_adapters.registrations.dispatch import Attributes, call_of
+from hedgerow_adapters.registrations.registered import Entry, Registrations, parse_registrations
 from hedgerow_entrypoints.cli.review.requests import AUTOSCALERS
 
 NAMES: Final = tuple(each.name.replace("_", "-") for each in fields(AdmissionConfig))
@@ -130,7 +130,7 @@ def not_enabled(names: Iterable[str], configured: AdmissionConfig) -> list[str]:
 def _panel(config: AdmissionConfig, *modes: str) -> Panel:
     """All that a configuration enables, each as the first of some modes registers it that does."""
     objects = [build_webhook_configurations(Mode(mode), "", "garden", b"", config) for mode in modes]
-    registered = [parse_registrations(each).unwrap() for each in objects]
+    registered = [parse_registrations(each) for each in objects]
     by_path = {webhook.path: webhook for webhook in webhooks(config)}
     paths = [*by_path]
 

@@ -20,15 +20,15 @@ VALIDATING = Resource(
     GROUP, "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", namespaced=False
 )
 UNCHANGED = {"metadata": {"name": "a"}}
+RULE = {"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}
 
 
 def registration(**fields: Any) -> dict[str, Any]:
     """The registration of one webhook for ConfigMaps."""
-    rule = {"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}
     webhook = {
         "name": "test.hedgerow.dev",
         "clientConfig": {"url": "https://127.0.0.1/path"},
-        "rules": [rule],
+        "rules": [RULE],
         "sideEffects": "None",
         "admissionReviewVersions": ["v1"],
         **fields,
@@ -186,3 +186,41 @@ def test_what_a_webhook_does_to_its_question_does_not_reach_the_object() -> None
         return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
 
     assert "data" not in created(InMemoryCluster(call_webhook=spoil)).body
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"clientConfig": None}, "clientConfig"),
+        ({"clientConfig": {"url": "https://u@h"}}, "clientConfig.url"),
+        ({"clientConfig": {"url": "https://h:99999"}}, "clientConfig.url"),
+        ({"clientConfig": {"service": {"name": "s", "namespace": "n", "path": "x"}}}, "clientConfig.service.path"),
+        ({"clientConfig": {"service": {"name": "s", "namespace": "n", "port": 0}}}, "clientConfig.service.port"),
+        ({"rules": [{**RULE, "operations": ["CREATE", "create"]}]}, "rules[0].operations[1]"),
+        ({"rules": [{**RULE, "scope": "All"}]}, "rules[0].scope"),
+        ({"matchPolicy": "Same"}, "matchPolicy"),
+        ({"timeoutSeconds": 31}, "timeoutSeconds"),
+        ({"timeoutSeconds": 0}, "timeoutSeconds"),
+        ({"matchConditions": [{"name": "n"}]}, "matchConditions"),
+    ],
+)
+def test_a_webhook_that_could_not_be_called_is_not_registered(wrong: Mapping[str, Any], field: str) -> None:
+    refused = InMemoryCluster().handle(requests.create(MUTATING, registration(**wrong)))
+
+    assert [cause["field"] for cause in refused.body["details"]["causes"]] == [f"webhooks[0].{field}"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rules": {}},
+        {"rules": [1]},
+        {"rules": [{**RULE, "operations": "*"}]},
+        {"namespaceSelector": []},
+        {"failurePolicy": True},
+        {"timeoutSeconds": True},
+    ],
+)
+def test_a_webhook_of_another_form_is_not_registered(wrong: Mapping[str, Any]) -> None:
+    assert InMemoryCluster().handle(requests.create(MUTATING, registration(**wrong))).status == 400

@@ -17,7 +17,7 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.admission.calls import WebhookCall
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
-from hedgerow_adapters.registrations import parse_registrations
+from hedgerow_adapters.registrations.registered import parse_registrations
 from tests.local_webhooks import LocalWebhooks
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
@@ -115,7 +115,7 @@ def test_questions_are_answered_from_the_cluster(question: Question, expected: l
 
 def test_a_review_that_cannot_be_read_is_answered_as_a_server_answers_it() -> None:
     local = LocalWebhooks(InMemoryCluster(), [Webhook("test", "/test", lambda *_: Allowed())])
-    (entry,) = parse_registrations([registration("/test")]).unwrap().mutating_entries
+    (entry,) = parse_registrations([registration("/test")]).mutating_entries
 
     response = local(WebhookCall(entry, {"request": {"uid": "1", "namespace": "../nodes"}}))["response"]
 

@@ -19,8 +19,8 @@ from hedgerow.api.kubernetes import (
 )
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
-from hedgerow_adapters.registrations import Client, Entry
 from hedgerow_adapters.registrations.dispatch import Attributes, Call, call_of, failed, rejected
+from hedgerow_adapters.registrations.registered import Client, Entry
 
 ANYTHING = Rule(("*",), ("*",), ("*",), ("*",))
 CREATED_PODS = Rule(("CREATE",), ("",), ("v1",), ("pods",))

@@ -9,8 +9,8 @@ from hedgerow.admission import creation
 from hedgerow.admission.registration import Rule
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.selectors import LabelSelector
-from hedgerow_adapters.registrations import Client, Entry, Registrations
 from hedgerow_adapters.registrations.dispatch import Attributes, Progress, validating_calls
+from hedgerow_adapters.registrations.registered import Client, Entry, Registrations
 
 ANYTHING = Rule(("*",), ("*",), ("*",), ("*",))
 POD = {"metadata": {"name": "p", "namespace": "shop"}}

@@ -14,8 +14,8 @@ from hedgerow.admission.request import creation, deletion, update
 from hedgerow.api.kubernetes import DEPLOYMENTS, LEASES, NAMESPACES, NODES, PODS
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
-from hedgerow_adapters.registrations import Client, Entry
 from hedgerow_adapters.registrations.dispatch import Attributes, call_of
+from hedgerow_adapters.registrations.registered import Client, Entry
 
 OWN = {"app": "gardener-resource-manager"}
 SKIP = "high-availability-config.resources.gardener.cloud/skip"

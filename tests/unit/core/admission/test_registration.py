@@ -9,7 +9,10 @@ from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig, SystemComponentsConfig
 from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.registrations import parse_registrations
+from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.memory.kinds.webhook_configurations import MUTATING_CONFIGURATIONS, VALIDATING_CONFIGURATIONS
+from hedgerow_adapters.protocol.requests import create
+from hedgerow_adapters.registrations.registered import parse_registrations
 
 ENABLED: Final[dict[str, Any]] = {
     "token_invalidator": True,
@@ -75,7 +78,10 @@ def test_mutating_webhooks_are_registered_under_their_names() -> None:
 
 @pytest.mark.parametrize("mode", Mode)
 def test_an_api_server_accepts_and_reads_what_is_registered(mode: Mode) -> None:
-    found = parse_registrations(registered(mode, EVERYTHING)).unwrap()
+    for manifest in registered(mode, EVERYTHING):
+        kind = MUTATING_CONFIGURATIONS if manifest["kind"].startswith("Mutating") else VALIDATING_CONFIGURATIONS
+        assert InMemoryCluster().handle(create(kind.resource, manifest)).status == 201
+    found = parse_registrations(registered(mode, EVERYTHING))
 
     written = entries(mode, EVERYTHING)
     read = [*found.mutating_entries, *found.validating_entries]
@@ -112,7 +118,7 @@ def test_pods_beside_the_process_start_without_it_outside_gardener_and_are_serve
 
 def failing_pod_webhooks(mode: Mode, namespace_labels: dict[str, str]) -> set[str]:
     """The webhooks about pods in a namespace without which these do not start."""
-    found = parse_registrations(registered(mode, EVERYTHING)).unwrap()
+    found = parse_registrations(registered(mode, EVERYTHING))
     return {
         entry.name.split(".")[0]
         for entry in found.mutating_entries

@@ -9,15 +9,13 @@ from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.api.kubernetes import ENDPOINT_SLICES, PODS, SECRETS
 from hedgerow.api.tokens import CONSIDER
 from hedgerow.machinery.objects import Resource
-from hedgerow_adapters.registrations import parse_registrations
 from hedgerow_adapters.registrations.dispatch import Attributes, Progress
+from hedgerow_adapters.registrations.registered import parse_registrations
 from tests.unit.core.admission.properties import CONFIG
 
 OURS = {"resources.gardener.cloud/managed-by": "gardener"}
 KUBE_SYSTEM = {"gardener.cloud/purpose": "kube-system"}
-REGISTERED = parse_registrations(
-    build_webhook_configurations(Mode.TARGET, "", "garden", b"certificates", CONFIG)
-).unwrap()
+REGISTERED = parse_registrations(build_webhook_configurations(Mode.TARGET, "", "garden", b"certificates", CONFIG))
 INJECT = "apiserver-proxy.networking.gardener.cloud/inject"
 HINTS = "endpoint-slice-hints.resources.gardener.cloud/consider"
 PURPOSE = "resources.gardener.cloud/purpose"

@@ -8,7 +8,7 @@ import yaml
 
 from hedgerow.admission.blocking import BlockingWebhook, blocking_webhooks
 from hedgerow.resource_manager.installation.manifests import needed_objects
-from hedgerow_adapters.registrations import parse_registrations
+from hedgerow_adapters.registrations.registered import parse_registrations
 
 CASES = sorted(Path(__file__).parents[4].joinpath("golden", "installation").glob("*/objects.yaml"))
 FULL = next(case for case in CASES if case.parent.name == "everything-is-enabled")
@@ -20,7 +20,7 @@ def objects(file: Path) -> list[dict[str, Any]]:
 
 
 def blocking(manifests: list[dict[str, Any]]) -> tuple[BlockingWebhook, ...]:
-    return blocking_webhooks(parse_registrations(manifests).unwrap().entries, needed_objects(manifests))
+    return blocking_webhooks(parse_registrations(manifests).entries, needed_objects(manifests))
 
 
 def test_pods_their_controllers_endpoints_secrets_lease_events_and_nodes_are_needed() -> None:

@@ -56,7 +56,7 @@ _KINDS: Final = (
     Served(JOBS, has_status=True, has_generation=True),
     Served(CLAIMS, has_status=True),
     Served(LIMIT_RANGES),
-    Served(THINGS, fields=None, defaults=_with_what_a_webhook_adds),
+    Served(THINGS, fields=None, completion=_with_what_a_webhook_adds),
     Served(GADGETS, has_generation=True, spec_differs=lambda *_: False),
 )
 
