@@ -6,16 +6,17 @@ Source: webhooks-and-tokens §3.2.
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Result, Success
 
 from hedgerow.admission.decision import OK, Allowed, Decision, Denied, Mutated, bad_request
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
-from hedgerow.machinery.failures import json_type
+from hedgerow.machinery.failures import Problem, json_type
 from hedgerow.machinery.names import dns_label_problem
+from hedgerow.machinery.reading import UnreadableError, boolean_at, object_at, text_at
 
 V1: Final = "admission.k8s.io/v1"
 V1BETA1: Final = "admission.k8s.io/v1beta1"
@@ -24,9 +25,6 @@ KIND: Final = "AdmissionReview"
 
 Encode: TypeAlias = Callable[[Any], bytes]
 """Writes a parsed value as compact JSON."""
-
-_EXPECTED: Final[Mapping[type, str]] = {str: "a string", bool: "a boolean", dict: "an object"}
-_Value = TypeVar("_Value", bound=str | bool | dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +56,6 @@ class BadReview:
         return bad_request(self.message)
 
 
-class _UnreadableReviewError(Exception):
-    """A field of a review has a wrong type or value; the text names it."""
-
-
 def parse_review(document: Any) -> Result[Review, BadReview]:
     """The request in a parsed document of any shape, or why there is none.
 
@@ -74,56 +68,50 @@ def parse_review(document: Any) -> Result[Review, BadReview]:
         return Failure(BadReview(f"expected an {KIND}, got {json_type(document)}"))
     try:
         return Success(_review(document))
-    except _UnreadableReviewError as problem:
-        return Failure(BadReview(str(problem), _uid(document)))
+    except UnreadableError as error:
+        return Failure(BadReview(str(error.problem), _uid(document)))
 
 
 def _review(document: dict[str, Any]) -> Review:
-    api_version = _member(document, "", "apiVersion", str) or V1
-    kind = _member(document, "", "kind", str) or KIND
+    api_version = text_at(document, "apiVersion") or V1
+    kind = text_at(document, "kind") or KIND
     if kind != KIND or api_version not in VERSIONS:
-        raise _UnreadableReviewError(f"expected {KIND} of {V1} or {V1BETA1}, got {kind} of {api_version}")
-    request = document.get("request")
-    if request is None:
-        raise _UnreadableReviewError("request: is missing")
-    if not isinstance(request, dict):
-        raise _UnreadableReviewError(f"request: expected an object, got {json_type(request)}")
-    return Review(api_version, _request(request))
+        problem = f"expected {KIND} of {V1} or {V1BETA1}, got {kind} of {api_version}"
+        raise UnreadableError(Problem("", problem))
+    request = object_at(document, "request")
+    if document.get("request") is None:
+        raise UnreadableError(Problem("request", "is missing"))
+    try:
+        return Review(api_version, _request(request))
+    except UnreadableError as error:
+        raise error.below("request") from error
 
 
-def _request(request: dict[str, Any]) -> AdmissionRequest:
-    kind = _member(request, "request.", "kind", dict) or {}
-    resource = _member(request, "request.", "resource", dict) or {}
-    namespace = _text(request, "request.", "namespace")
+def _request(request: Mapping[str, Any]) -> AdmissionRequest:
+    namespace = text_at(request, "namespace") or ""
     # A webhook may look the namespace up. API servers send no name that could lead to something else.
     if namespace and (problem := dns_label_problem(namespace)):
-        raise _UnreadableReviewError(f"request.namespace: {problem}")
+        raise UnreadableError(Problem("namespace", problem))
     return AdmissionRequest(
-        kind=GroupVersionKind(*(_text(kind, "request.kind.", name) for name in GroupVersionKind._fields)),
-        resource=GroupVersionResource(
-            *(_text(resource, "request.resource.", name) for name in GroupVersionResource._fields)
-        ),
-        operation=_text(request, "request.", "operation"),
+        kind=GroupVersionKind(*_texts_below(request, "kind", GroupVersionKind._fields)),
+        resource=GroupVersionResource(*_texts_below(request, "resource", GroupVersionResource._fields)),
+        operation=text_at(request, "operation") or "",
         namespace=namespace,
-        name=_text(request, "request.", "name"),
+        name=text_at(request, "name") or "",
         object=request.get("object"),
         old_object=request.get("oldObject"),
-        subresource=_text(request, "request.", "subResource"),
-        uid=_text(request, "request.", "uid"),
-        dry_run=_member(request, "request.", "dryRun", bool) or False,
+        subresource=text_at(request, "subResource") or "",
+        uid=text_at(request, "uid") or "",
+        dry_run=boolean_at(request, "dryRun") or False,
     )
 
 
-def _text(container: dict[str, Any], prefix: str, name: str) -> str:
-    return _member(container, prefix, name, str) or ""
-
-
-def _member(container: dict[str, Any], prefix: str, name: str, expected: type[_Value]) -> _Value | None:
-    """A member of a type; none where it is absent or null."""
-    value = container.get(name)
-    if value is not None and not isinstance(value, expected):
-        raise _UnreadableReviewError(f"{prefix}{name}: expected {_EXPECTED[expected]}, got {json_type(value)}")
-    return value
+def _texts_below(request: Mapping[str, Any], field: str, names: Iterable[str]) -> list[str]:
+    holder = object_at(request, field)
+    try:
+        return [text_at(holder, name) or "" for name in names]
+    except UnreadableError as error:
+        raise error.below(field) from error
 
 
 def _uid(document: dict[str, Any]) -> str:
@@ -133,13 +121,7 @@ def _uid(document: dict[str, Any]) -> str:
 
 
 def answer(api_version: str, uid: str, decision: Decision, encode: Encode) -> dict[str, Any]:
-    """The document that answers a request; without a change it holds no patch.
-
-    Args:
-        api_version: of the answer.
-        uid: of the request.
-        decision: about it.
-        encode: writes the patch.
+    """The document that answers the request with a `uid`; without a change it holds no patch, which `encode` writes.
 
     Source: webhooks-and-tokens §3.2, §3.3.
     """
