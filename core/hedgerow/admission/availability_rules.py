@@ -93,9 +93,7 @@ def with_zone_requirement(context: HAContext, workload: Manifest) -> Manifest:
     """The workload whose pods run in the zones of its Namespace, where that binds its workloads to zones.
 
     Node selector terms are alternatives, so each of them requires the zones, instead of what it required of zones
-    before. Preferences stay as they are.
-
-    Source: webhooks-and-tokens §5.4.
+    before. Preferences stay as they are (§5.4).
     """
     if not context.zones or (context.failure_tolerance is None and not context.zone_pinning):
         return workload
@@ -112,12 +110,7 @@ def with_zone_requirement(context: HAContext, workload: Manifest) -> Manifest:
 
 
 def with_spread_constraints(context: HAContext, workload: Manifest) -> Manifest:
-    """The workload whose pods spread over Nodes and zones, once it has more than one.
-
-    Constraints over other topologies stay.
-
-    Source: webhooks-and-tokens §5.5.
-    """
+    """The workload whose pods spread over Nodes and zones, once it has more than one; other constraints stay (§5.5)."""
     replicas = integer_at(workload, "spec", "replicas") or 0
     if replicas <= 1:
         return workload
@@ -150,11 +143,9 @@ def with_spread_constraints(context: HAContext, workload: Manifest) -> Manifest:
 
 
 def with_default_tolerations(context: HAContext, workload: Manifest) -> Manifest:
-    """The workload whose pods stay for the configured time on a Node that is not ready or not reachable.
+    """The workload whose pods stay for the configured time on a Node that is not ready or not reachable (§5.6).
 
     A toleration of the workload itself wins. One without a key tolerates no taint in particular, so it does not count.
-
-    Source: webhooks-and-tokens §5.6.
     """
     existing, config = objects_at(workload, *_TOLERATIONS), context.config
     missing: list[dict[str, Any]] = [

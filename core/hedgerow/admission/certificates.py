@@ -68,8 +68,6 @@ def serving_certificate(
         authority: signs it.
         issue: of this certificate.
         hosts: DNS names and IP addresses of the server beside those of its Service.
-
-    Source: webhooks-and-tokens §3.1.
     """
     subject, issuer = _common_name(service_name(name_prefix)), authority.certificate.subject
     builder = _certificate(subject, issuer, key, authority.key.public_key(), issue, is_authority=False)

@@ -32,10 +32,7 @@ def _defaulter(name: str, path: str, resource: Resource, *rules: Rule) -> Webhoo
 
 
 def kubernetes_service_host(host: str) -> Webhook:
-    """Containers and init containers reach the API server by a host name, unless they set the variable themselves.
-
-    Source: webhooks-and-tokens §6.1.
-    """
+    """Containers reach the API server by a host name, unless they set the variable themselves (§6.1)."""
     variable = {"name": SERVICE_HOST, "value": host}
 
     def with_host(container: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -50,10 +47,7 @@ def kubernetes_service_host(host: str) -> Webhook:
 
 
 def pod_scheduler_name(scheduler_name: str) -> Webhook:
-    """The configured scheduler places pods that ask for none.
-
-    Source: webhooks-and-tokens §6.5.
-    """
+    """The configured scheduler places pods that ask for none (§6.5)."""
 
     def with_scheduler(pod: Manifest) -> Manifest:
         named = text_at(pod, "spec", "schedulerName") or DEFAULT_SCHEDULER
@@ -65,10 +59,7 @@ def pod_scheduler_name(scheduler_name: str) -> Webhook:
 
 
 def seccomp_profile() -> Webhook:
-    """Pods without a seccomp profile run with the container runtime's; profiles of containers do not count.
-
-    Source: webhooks-and-tokens §6.6.
-    """
+    """Pods without a seccomp profile run with the container runtime's; profiles of containers do not count (§6.6)."""
     return _defaulter("seccomp-profile", "seccomp-profile", PODS, ("runtime-default", _with_runtime_default))
 
 
@@ -79,10 +70,7 @@ def _with_runtime_default(pod: Manifest) -> Manifest:
 
 
 def pod_topology_spread_constraints() -> Webhook:
-    """Spread constraints count the pods of the same ReplicaSet, and not those that a rollout leaves behind.
-
-    Source: webhooks-and-tokens §6.3.
-    """
+    """Spread constraints count the pods of the same ReplicaSet, and not those that a rollout leaves behind (§6.3)."""
     name = "pod-topology-spread-constraints"
     return _defaulter(name, name, PODS, (POD_TEMPLATE_HASH, _counting_its_own_replica_set))
 
@@ -110,10 +98,7 @@ def _selects_a_hash(constraint: Mapping[str, Any]) -> bool:
 
 
 def endpoint_slice_hints() -> Webhook:
-    """Every endpoint with a zone gets that zone as its only hint, so that topology-aware routing never changes.
-
-    Source: webhooks-and-tokens §7.
-    """
+    """Every endpoint with a zone gets that zone as its only hint, so that topology-aware routing never changes (§7)."""
     name = "endpoint-slice-hints"
     return _defaulter(
         name, name, ENDPOINT_SLICES, ("own-zone", lambda each: with_each(each, ("endpoints",), _own_zone))
@@ -127,10 +112,7 @@ def _own_zone(endpoint: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def token_invalidator() -> Webhook:
-    """The token in a labelled Secret is overwritten; an overwritten one is removed once the label is gone.
-
-    Source: webhooks-and-tokens §11.2.
-    """
+    """The token in a labelled Secret is overwritten; an overwritten one is removed once the label is gone (§11.2)."""
     rules = (("invalidate-token", _invalidated), ("revoke-invalidation", _revoked))
     return _defaulter(TOKEN_INVALIDATOR, "invalidate-service-account-token-secret", SECRETS, *rules)
 

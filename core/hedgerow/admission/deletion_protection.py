@@ -1,6 +1,6 @@
 """Whether a CustomResourceDefinition or an extension object may be deleted: only if an annotation confirms it.
 
-Source: webhooks-and-tokens §8.
+Source: webhooks-and-tokens §8, helper for embedders included.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,11 +11,7 @@ from hedgerow.admission.decision import Allowed, Deciding, Decision, Denied, for
 from hedgerow.admission.extension_validation import KINDS
 from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.admission.webhook import Webhook
-from hedgerow.api.gardener import (
-    DELETION_CONFIRMATION,
-    DELETION_PROTECTED,
-    DELETION_TIMESTAMP,
-)
+from hedgerow.api.gardener import DELETION_CONFIRMATION, DELETION_PROTECTED, DELETION_TIMESTAMP
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.objects import Manifest, Resource, uid_of
@@ -26,7 +22,7 @@ from hedgerow.machinery.scalars import parse_bool
 NAME: Final = "crd-deletion-protection"
 NOT_CONFIRMED: Final = f'must have a "{DELETION_CONFIRMATION}" annotation to delete'
 PROTECTED_DEFINITIONS: Final = (DELETION_PROTECTED, "true")
-"""Label of the CustomResourceDefinitions that are protected."""
+"""Label of the protected CustomResourceDefinitions."""
 DEFINITIONS: Final = (CUSTOM_RESOURCE_DEFINITIONS, CUSTOM_RESOURCE_DEFINITIONS._replace(version="v1beta1"))
 CUSTOM_RESOURCES: Final = tuple(kind.resource for name, kind in KINDS.items() if name != "Bastion")
 """Bastions are short-lived and have to stay deletable."""
@@ -39,13 +35,8 @@ def review(request: AdmissionRequest) -> Decision | Deciding:
     """Allow what deletes nothing protected, and confirmed deletions.
 
     The label of a single CustomResourceDefinition is not checked, because the registration selects by it; callers
-    without a registration ask `is_protected_crd`.
-
-    Args:
-        request: any operation on anything. The deletion of a collection depends on all objects of the scope, whatever
-            its own selector, so the review reads them.
-
-    Source: webhooks-and-tokens §8.
+    without a registration ask `is_protected_crd`. The deletion of a collection depends on all objects of the scope,
+    whatever its own selector, so the review reads them.
     """
     if request.operation != DELETE:
         return Allowed(message="operation is not DELETE")
@@ -63,11 +54,8 @@ async def _of_collection(resource: Resource, namespace: str) -> Decision:
 
     They are in the cluster of the process: only its API server calls this webhook.
     """
-    if resource in DEFINITIONS:
-        selector = f"{DELETION_PROTECTED}=true"
-        answer = await ListQuestion(resource, Cluster.SOURCE, label_selector=selector, metadata_only=True)
-    else:
-        answer = await ListQuestion(resource, Cluster.SOURCE, namespace, metadata_only=True)
+    selector = "=".join(PROTECTED_DEFINITIONS) if resource in DEFINITIONS else ""
+    answer = await ListQuestion(resource, Cluster.SOURCE, namespace, label_selector=selector, metadata_only=True)
     if isinstance(answer, Found):
         return _confirmed(answer.objects)
     return Allowed(message="object was not found") if answer.is_not_found else internal_error(answer.message)
@@ -97,11 +85,7 @@ def is_protected_crd(labels: Mapping[str, str]) -> bool:
 def confirm_deletion(manifest: Manifest, now: datetime) -> dict[str, Any]:
     """The merge patch that confirms the deletion of an object, and of no later one with the same name.
 
-    Args:
-        manifest: the object; its UID, if it has one, makes the patch fail for any other.
-        now: noted beside it; aware of its time zone.
-
-    Source: webhooks-and-tokens §8, helper for embedders.
+    `now`, with a time zone, is noted beside it. The object's UID, if it has one, makes the patch fail for any other.
     """
     # Python counts microseconds; readers expect the nine digits of nanoseconds.
     timestamp = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z"
@@ -111,12 +95,10 @@ def confirm_deletion(manifest: Manifest, now: datetime) -> dict[str, Any]:
 
 def webhook() -> Webhook:
     """The webhook. It uses no caches, which could be out of date."""
+    protected = (CUSTOM_RESOURCE_DEFINITIONS, *CUSTOM_RESOURCES)
     return Webhook(
         NAME,
         "/webhooks/validate-crd-deletion",
         lambda request, _snapshot: review(request),
-        permissions=tuple(
-            Permission.of(each, "list", cluster=Cluster.SOURCE)
-            for each in (CUSTOM_RESOURCE_DEFINITIONS, *CUSTOM_RESOURCES)
-        ),
+        permissions=tuple(Permission.of(each, "list", cluster=Cluster.SOURCE) for each in protected),
     )

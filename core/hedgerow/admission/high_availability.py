@@ -81,9 +81,7 @@ async def _live_namespace(key: ObjectKey) -> Manifest | Denied:
 def decide(request: AdmissionRequest, facts: WorkloadFacts, config: HighAvailabilityConfig) -> Decision:
     """Make an object as highly available as its Namespace demands; objects of other kinds pass.
 
-    An object that cannot be read is forbidden.
-
-    Source: webhooks-and-tokens §5.7; §3.2, raw HA handler.
+    An object that cannot be read is forbidden (§3.2, raw HA handler).
     """
     try:
         context = _context(_target(request), facts, config)

@@ -53,8 +53,6 @@ def decide(request: AdmissionRequest, service_account: Manifest | None, expirati
         request: the creation of a Pod.
         service_account: the pod's; none if it does not exist.
         expiration_seconds: for how long the token is valid, unless the pod says otherwise.
-
-    Source: webhooks-and-tokens §6.2.
     """
     pod = request.object
     name = account_name(pod)

@@ -232,8 +232,6 @@ def build_webhook_configurations(
         ca_bundle: PEM of the authorities that may have signed its certificate; empty: those that API servers trust.
         config: what is enabled.
         url: where the server is reached, `https://HOST:PORT`; empty: by its Service.
-
-    Source: webhooks-and-tokens §4.
     """
     app, is_here = service_name(name_prefix), mode is not Mode.TARGET
     if not url and not is_here:

@@ -2,7 +2,7 @@
 
 Documents are parsed JSON.
 
-Source: webhooks-and-tokens §3.2.
+Source: webhooks-and-tokens §3.2 (I-4), §3.3.
 """
 
 from base64 import b64encode
@@ -61,8 +61,6 @@ def parse_review(document: Any) -> Result[Review, BadReview]:
 
     A missing or empty apiVersion or kind is read as v1. Unknown fields are ignored, absent and null ones are empty. The
     objects inside may be anything.
-
-    Source: webhooks-and-tokens §3.2 (I-4).
     """
     if not isinstance(document, dict):
         return Failure(BadReview(f"expected an {KIND}, got {json_type(document)}"))
@@ -121,10 +119,7 @@ def _uid(document: dict[str, Any]) -> str:
 
 
 def answer(api_version: str, uid: str, decision: Decision, encode: Encode) -> dict[str, Any]:
-    """The document that answers the request with a `uid`; without a change it holds no patch, which `encode` writes.
-
-    Source: webhooks-and-tokens §3.2, §3.3.
-    """
+    """The document that answers the request with a `uid`; without a change it holds no patch, which `encode` writes."""
     response = _denial(decision) if isinstance(decision, Denied) else _permission(decision, encode)
     return {"apiVersion": api_version, "kind": KIND, "response": {"uid": uid, **response}}
 

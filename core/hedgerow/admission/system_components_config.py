@@ -2,7 +2,7 @@
 
 Taints of Kubernetes itself, and of a Node that is about to be deleted, keep these pods away too.
 
-Source: webhooks-and-tokens §6.4.
+Source: webhooks-and-tokens §6.4; improvement I-12.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,15 +15,7 @@ from hedgerow.admission.webhook import Rule, Webhook, apply_rules, mutating
 from hedgerow.api.kubernetes import NODES, PODS
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
-from hedgerow.machinery.reading import (
-    each_at,
-    integer_at,
-    list_at,
-    object_at,
-    objects_at,
-    text_at,
-    with_value,
-)
+from hedgerow.machinery.reading import each_at, integer_at, list_at, object_at, objects_at, text_at, with_value
 from hedgerow.machinery.remembering import latest_remembered
 from hedgerow.machinery.snapshot import Index, Snapshot
 
@@ -60,8 +52,6 @@ def decide(request: AdmissionRequest, nodes: Iterable[Manifest], config: SystemC
         request: the creation of a Pod.
         nodes: all Nodes, in any order.
         config: which Nodes count, and what the pods get besides.
-
-    Source: webhooks-and-tokens §6.4.
     """
     return _decide(request, config, lambda: tolerations_of_taints(nodes, config))
 
@@ -96,10 +86,7 @@ def with_node_selector(pod: Manifest, wanted: Mapping[str, str]) -> Manifest:
 
 
 def with_tolerations(pod: Manifest, wanted: Sequence[Manifest]) -> Manifest:
-    """The pod with its own tolerations, then the wanted ones; of equal ones the first.
-
-    Source: webhooks-and-tokens §6.4 step 4.
-    """
+    """The pod with its own tolerations, then the wanted ones; of equal ones the first (step 4)."""
     own = list_at(pod, "spec", "tolerations")
     distinct: dict[Identity, Any] = {}
     for identity, raw in zip(each_at(identity_of, pod, "spec", "tolerations"), own, strict=True):
@@ -124,10 +111,7 @@ def identity_of(toleration: Mapping[str, Any]) -> Identity:
 
 
 def tolerations_of_taints(nodes: Iterable[Manifest], config: SystemComponentsConfig) -> list[Manifest]:
-    """One toleration for each taint of the selected Nodes, by name of its first Node, then as they stand there.
-
-    Source: webhooks-and-tokens §6.4 step 3; improvement I-12.
-    """
+    """One toleration for each taint of the selected Nodes, by name of its first Node, then in its order (step 3)."""
     # Thousands of Nodes may have the same few taints, so these are sorted and not the Nodes.
     places: dict[Taint, tuple[ObjectKey, int]] = {}
     for node in nodes:

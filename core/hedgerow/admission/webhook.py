@@ -2,7 +2,7 @@
 
 The same declaration serves an API server over HTTPS, the in-memory cluster, and reviews over files.
 
-Source: webhooks-and-tokens §1.2, §3.2.
+Source: webhooks-and-tokens §1.2, §3.2, defaulters.
 """
 
 from collections.abc import Callable, Sequence
@@ -87,8 +87,6 @@ def mutating(resource: Resource, review: Reviewing) -> Reviewing:
     Args:
         resource: the type; objects of others are denied.
         review: decides about a request whose object is of that type; may raise UnreadableError.
-
-    Source: webhooks-and-tokens §3.2, defaulters.
     """
 
     def checked(request: AdmissionRequest, snapshot: Snapshot) -> Decision | Deciding:

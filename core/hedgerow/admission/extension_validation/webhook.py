@@ -35,14 +35,7 @@ def validate_update(kind: str, new: Any, old: Any) -> tuple[Problem, ...]:
 
 
 def review(kind: str, request: AdmissionRequest) -> Decision:
-    """Let only valid objects be stored; deletions and connections are allowed.
-
-    Args:
-        kind: of the objects, one of KINDS.
-        request: any operation on such an object.
-
-    Source: webhooks-and-tokens §3.2, validators.
-    """
+    """Let only valid objects of a kind, one of KINDS, be stored; deletions and connections are allowed."""
     if request.operation == CONNECT:
         return Allowed()
     decoded = {CREATE: (request.object,), UPDATE: (request.object, request.old_object), DELETE: (request.old_object,)}
