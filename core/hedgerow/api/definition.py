@@ -7,7 +7,7 @@ default and checks no value: that is the controllers' concern.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import NoneType
-from typing import Annotated, Any, Final, Literal, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 from hedgerow.api.shape import ApiObject, ApiType, Format, ObjectMeta
 from hedgerow.machinery.objects import Manifest, Resource
@@ -44,7 +44,9 @@ def _of_type(annotation: Any) -> dict[str, Any]:
     if NoneType in arguments:
         return _of_type(next(argument for argument in arguments if argument is not NoneType))
     if origin is tuple:
-        return {"type": "array", "x-kubernetes-list-type": "atomic", "items": _of_item(arguments[0])}
+        description = arguments[0].__doc__ if _is_object(arguments[0]) else None
+        items = _described(_of_type(arguments[0]), description)
+        return {"type": "array", "x-kubernetes-list-type": "atomic", "items": items}
     if origin is Mapping:
         return {"type": "object", "additionalProperties": _of_type(arguments[1])}
     return _of_class(annotation)
@@ -55,15 +57,13 @@ def _of_class(class_: Any) -> dict[str, Any]:
         return {"type": _SCALARS[class_]}
     if class_ is ObjectMeta:
         return {"type": "object"}  # API servers refuse a definition that describes it
-    if isinstance(class_, type) and issubclass(class_, ApiType):
+    if _is_object(class_):
         return structural_schema(class_)
     raise TypeError(f"no schema describes {class_}")
 
 
-def _of_item(annotation: Any) -> dict[str, Any]:
-    """The schema of the items of a list; objects are described by their type."""
-    is_object = isinstance(annotation, type) and issubclass(annotation, ApiType)
-    return _described(_of_type(annotation), annotation.__doc__ if is_object else None)
+def _is_object(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, ApiType)
 
 
 def _formats(metadata: Iterable[Any]) -> dict[str, str]:
@@ -76,19 +76,14 @@ def _described(schema: dict[str, Any], description: str | None) -> dict[str, Any
     return {"description": " ".join(description.split()), **schema} if description else schema
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """What `kubectl get` shows of each object."""
+class Column(NamedTuple):
+    """What `kubectl get` shows of each object, as the definition spells it."""
 
     name: str
     type: str
     """As OpenAPI calls it; `date` is shown as an age."""
-    path: str
-    """A JSON path from the top of the object."""
-
-    def manifest(self) -> dict[str, Any]:
-        """The column as the definition carries it."""
-        return {"name": self.name, "type": self.type, "jsonPath": self.path}
+    jsonPath: str  # noqa: N815 -- as it is spelled
+    """From the top of the object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +110,7 @@ def build_definition(custom: CustomResource) -> Manifest:
         "name": resource.version,
         "served": True,
         "storage": True,
-        "additionalPrinterColumns": [column.manifest() for column in custom.columns],
+        "additionalPrinterColumns": [column._asdict() for column in custom.columns],
     }
     if _STATUS in custom.type.model_fields:
         version["subresources"] = {_STATUS: {}}

@@ -5,7 +5,7 @@ Source: managed-resources §14.
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from hedgerow.api.kubernetes import CORE_EVENTS
 from hedgerow.machinery.clusters import Cluster
@@ -21,30 +21,20 @@ _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 _YEAR: Final = timedelta(days=365)
 _SIGNS: Final = {_SECOND: "s", _MINUTE: "m", _HOUR: "h", _DAY: "d", _YEAR: "y"}
+_UNITS: Final = (
+    (2 * _MINUTE, _SECOND, None),
+    (10 * _MINUTE, _MINUTE, _SECOND),
+    (3 * _HOUR, _MINUTE, None),
+    (8 * _HOUR, _HOUR, _MINUTE),
+    (48 * _HOUR, _HOUR, None),
+    (8 * _DAY, _DAY, _HOUR),
+    (2 * _YEAR, _DAY, None),
+    (8 * _YEAR, _YEAR, _DAY),
+    (timedelta.max, _YEAR, None),
+)
+"""The units of ages below a limit: the first one, and that of the rest if it is shown; a rest of zero is left out."""
 _MOST: Final = 5
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
-_NOTHING: Final[Mapping[str, Any]] = {}
-
-
-class _Scale(NamedTuple):
-    """The units of ages below a limit; a rest of zero is left out."""
-
-    below: timedelta
-    unit: timedelta
-    rest: timedelta | None = None
-
-
-_SCALES: Final = (
-    _Scale(2 * _MINUTE, _SECOND),
-    _Scale(10 * _MINUTE, _MINUTE, _SECOND),
-    _Scale(3 * _HOUR, _MINUTE),
-    _Scale(8 * _HOUR, _HOUR, _MINUTE),
-    _Scale(48 * _HOUR, _HOUR),
-    _Scale(8 * _DAY, _DAY, _HOUR),
-    _Scale(2 * _YEAR, _DAY),
-    _Scale(8 * _YEAR, _YEAR, _DAY),
-    _Scale(timedelta.max, _YEAR),
-)
 
 
 def age_text(age: timedelta) -> str:
@@ -52,10 +42,10 @@ def age_text(age: timedelta) -> str:
     if age < -_SECOND:
         return "<invalid>"
     age = max(age, timedelta(0))
-    scale = next(scale for scale in _SCALES if age < scale.below)
-    text = f"{age // scale.unit}{_SIGNS[scale.unit]}"
-    left_over = age % scale.unit // scale.rest if scale.rest else 0
-    return f"{text}{left_over}{_SIGNS[scale.rest]}" if scale.rest and left_over else text
+    unit, rest = next((unit, rest) for below, unit, rest in _UNITS if age < below)
+    text = f"{age // unit}{_SIGNS[unit]}"
+    left_over = age % unit // rest if rest else 0
+    return f"{text}{left_over}{_SIGNS[rest]}" if rest and left_over else text
 
 
 def warnings_question(kind: Kind, key: ObjectKey) -> ListQuestion:
@@ -70,7 +60,7 @@ def warnings_question(kind: Kind, key: ObjectKey) -> ListQuestion:
     return ListQuestion(CORE_EVENTS, Cluster.TARGET, key.namespace, field_selector=field_query(fields))
 
 
-def is_warning_about(event: Manifest, kind: Kind, key: ObjectKey) -> bool:
+def _is_warning_about(event: Manifest, kind: Kind, key: ObjectKey) -> bool:
     """True if an event is a warning about an object, of any uid."""
     involved = _object(event, "involvedObject")
     subject = ObjectKey(involved.get("namespace") or "", involved.get("name") or "")
@@ -79,18 +69,12 @@ def is_warning_about(event: Manifest, kind: Kind, key: ObjectKey) -> bool:
 
 def event_block(events: Iterable[Manifest], kind: Kind, key: ObjectKey, now: datetime) -> str:
     """The last five warnings about an object, the latest last; empty if there are none."""
-    warnings = sorted((event for event in events if is_warning_about(event, kind, key)), key=_order)[-_MOST:]
+    warnings = sorted((event for event in events if _is_warning_about(event, kind, key)), key=_order)[-_MOST:]
     return "\n".join(("-> Events:", *(_line(event, now) for event in warnings))) if warnings else ""
 
 
 def message_with_ages(message_at: Callable[[datetime], str], stored: Condition | None, now: datetime) -> str:
-    """The message of a condition that holds ages; the stored one if nothing but the ages has changed.
-
-    Args:
-        message_at: returns the message with the ages at a time.
-        stored: the condition as it is stored.
-        now: the time of a new message.
-    """
+    """The message of a condition that holds ages at a time; the stored one if nothing but the ages has changed."""
     last = stored.last_update_time if stored is not None else None
     if stored is not None and last is not None and message_at(last) == stored.message:
         return stored.message
@@ -118,7 +102,7 @@ def _interval(event: Manifest, now: datetime) -> str:
 def _object(event: Manifest, name: str) -> Mapping[str, Any]:
     """A member of an event; empty if it is no object: a malformed event must not fail the decision."""
     member = event.get(name)
-    return member if isinstance(member, (dict, Mapping)) else _NOTHING
+    return member if isinstance(member, (dict, Mapping)) else {}
 
 
 def _age(timestamp: Any, now: datetime) -> str:

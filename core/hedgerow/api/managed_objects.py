@@ -35,56 +35,54 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 _Fields: TypeAlias = Mapping[str, "_Fields | None"]
 """Members of an object, or of each object in a list, and the members that are read of them; none: all."""
 
-_CONDITIONS: Final[_Fields] = {"type": None, "status": None, "reason": None, "message": None}
-_ONLY_CONDITIONS: Final[_Fields] = {"status": {"conditions": _CONDITIONS}}
-_REPLICAS: Final[_Fields] = {"spec": {"replicas": None}, "status": {"observedGeneration": None, "readyReplicas": None}}
+
+def _fields(*paths: str) -> _Fields:
+    """The members at dotted paths."""
+    fields: dict[str, Any] = {}
+    for path in paths:
+        *parents, name = path.split(".")
+        inner = fields
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+        inner[name] = None
+    return fields
+
+
+_CONDITIONS: Final = tuple(f"status.conditions.{name}" for name in ("type", "status", "reason", "message"))
+_REPLICAS: Final = _fields("spec.replicas", "status.observedGeneration", "status.readyReplicas")
 
 FIELDS_READ: Final[Mapping[Kind, _Fields]] = {
-    Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition"): _ONLY_CONDITIONS,
-    Kind("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition"): _ONLY_CONDITIONS,
-    Kind("apps/v1", "Deployment"): {
-        "spec": {"replicas": None, "selector": {"matchLabels": None}},
-        "status": {"observedGeneration": None, "conditions": _CONDITIONS},
-    },
-    Kind("apps/v1", "StatefulSet"): {
-        "spec": {"replicas": None},
-        "status": {"observedGeneration": None, "readyReplicas": None, "updatedReplicas": None},
-    },
-    Kind("apps/v1", "DaemonSet"): {
-        "spec": {"updateStrategy": {"type": None, "rollingUpdate": {"maxUnavailable": None}}},
-        "status": {
-            "observedGeneration": None,
-            "currentNumberScheduled": None,
-            "desiredNumberScheduled": None,
-            "numberMisscheduled": None,
-            "numberUnavailable": None,
-            "updatedNumberScheduled": None,
-        },
-    },
+    Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition"): _fields(*_CONDITIONS),
+    Kind("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition"): _fields(*_CONDITIONS),
+    Kind("apps/v1", "Deployment"): _fields(
+        "spec.replicas", "spec.selector.matchLabels", "status.observedGeneration", *_CONDITIONS
+    ),
+    Kind("apps/v1", "StatefulSet"): _fields(
+        "spec.replicas", "status.observedGeneration", "status.readyReplicas", "status.updatedReplicas"
+    ),
+    Kind("apps/v1", "DaemonSet"): _fields(
+        *("spec.updateStrategy.type", "spec.updateStrategy.rollingUpdate.maxUnavailable"),
+        *("status.observedGeneration", "status.currentNumberScheduled", "status.desiredNumberScheduled"),
+        *("status.numberMisscheduled", "status.numberUnavailable", "status.updatedNumberScheduled"),
+    ),
     Kind("apps/v1", "ReplicaSet"): _REPLICAS,
     Kind("v1", "ReplicationController"): _REPLICAS,
-    Kind("batch/v1", "Job"): _ONLY_CONDITIONS,
-    Kind("v1", "Pod"): {"status": {"phase": None}},
-    Kind("v1", "Service"): {"spec": {"type": None}, "status": {"loadBalancer": {"ingress": None}}},
+    Kind("batch/v1", "Job"): _fields(*_CONDITIONS),
+    Kind("v1", "Pod"): _fields("status.phase"),
+    Kind("v1", "Service"): _fields("spec.type", "status.loadBalancer.ingress"),
 }
 """What the rules about health and progress read."""
 
-_AUTOSCALERS: Final[Mapping[Kind, _Fields]] = {
-    Kind("autoscaling/v2", "HorizontalPodAutoscaler"): {"spec": {"scaleTargetRef": None}},
-    Kind("autoscaling.k8s.io/v1alpha1", "Hvpa"): {
-        "spec": {"targetRef": None, "hpa": {"deploy": None}, "vpa": {"deploy": None}}
-    },
+_KEPT: Final[Mapping[Kind, _Fields]] = {
+    **FIELDS_READ,
+    # Of autoscalers: their target, and what they scale.
+    Kind("autoscaling/v2", "HorizontalPodAutoscaler"): _fields("spec.scaleTargetRef"),
+    Kind("autoscaling.k8s.io/v1alpha1", "Hvpa"): _fields("spec.targetRef", "spec.hpa.deploy", "spec.vpa.deploy"),
+    # Of webhooks: the objects that they may change.
+    Kind("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"): _fields(
+        "webhooks.matchPolicy", "webhooks.namespaceSelector", "webhooks.rules"
+    ),
 }
-"""What is read of autoscalers: their target, and what they scale."""
-
-_WEBHOOKS: Final[Mapping[Kind, _Fields]] = {
-    Kind("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"): {
-        "webhooks": {"matchPolicy": None, "namespaceSelector": None, "rules": None}
-    },
-}
-"""The objects that a webhook may change."""
-
-_KEPT: Final[Mapping[Kind, _Fields]] = {**FIELDS_READ, **_AUTOSCALERS, **_WEBHOOKS}
 
 _SELECTED_BY_LABELS: Final = frozenset({Kind("v1", "Namespace")})
 """Kinds whose labels decide which webhooks are called."""

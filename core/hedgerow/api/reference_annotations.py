@@ -8,7 +8,6 @@ Source: managed-resources §1, §15, §16.
 import hashlib
 from collections.abc import Mapping
 from itertools import chain
-from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 from returns.result import Failure, Result, Success
@@ -21,30 +20,23 @@ from hedgerow.machinery.reading import UnreadableError, each_at, object_at, text
 CONFIG_MAP: Final = "configmap"
 SECRET: Final = "secret"  # noqa: S105 -- the kind as annotation keys spell it
 
-_SEPARATOR: Final = "-"
 _HASH_LENGTH: Final = 8
 
 
 def annotation_key(kind: str, name: str) -> str:
-    """The key of the annotation that refers to an object of that kind and name; its value is the name.
+    """The key of the annotation that refers to an object of a kind, in lower case, and a name, which is its value.
 
-    Names are longer than keys may be, so the key holds the beginning of a hash of the name.
-
-    Args:
-        kind: in lower case, without a hyphen: `configmap`, `secret`.
-        name: of the object that is referred to.
-
-    Example:
-        `annotation_key("configmap", "test-5678")` is `reference.resources.gardener.cloud/configmap-4ed34879`
+    Names are longer than keys may be, so the key holds the beginning of a hash of the name:
+    `reference.resources.gardener.cloud/configmap-4ed34879`.
     """
-    return f"{REFERENCE_PREFIX}{kind}{_SEPARATOR}{hashlib.sha256(name.encode()).hexdigest()[:_HASH_LENGTH]}"
+    return f"{REFERENCE_PREFIX}{kind}-{hashlib.sha256(name.encode()).hexdigest()[:_HASH_LENGTH]}"
 
 
 def kind_from_annotation_key(key: str) -> str | None:
     """The kind in an annotation key, if any. The hash is not checked: people write such keys, too."""
     if not key.startswith(REFERENCE_PREFIX):
         return None
-    kind, *rest = key.removeprefix(REFERENCE_PREFIX).split(_SEPARATOR)
+    kind, *rest = key.removeprefix(REFERENCE_PREFIX).split("-")
     return kind or None if len(rest) == 1 else None
 
 
@@ -94,26 +86,18 @@ def _names(manifest: Manifest, lists: tuple[_Path, ...], path: _Path) -> tuple[s
     return tuple(chain.from_iterable(each_at(lambda item: _names(item, tuple(inner), path), manifest, *outer)))
 
 
-_POD: Final[tuple[_Path, ...]] = ((),)
-_WORKLOAD: Final[tuple[_Path, ...]] = ((), ("spec", "template"))
-_CRON_JOB: Final[tuple[_Path, ...]] = ((), ("spec", "jobTemplate"), ("spec", "jobTemplate", "spec", "template"))
+_TEMPLATE: Final = ("spec", "template")
+_WORKLOAD: Final[tuple[_Path, ...]] = ((), _TEMPLATE)
+_CRON_JOB: Final[tuple[_Path, ...]] = ((), ("spec", "jobTemplate"), ("spec", "jobTemplate", *_TEMPLATE))
+_APPS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 
-_ANNOTATED: Final[Mapping[tuple[str, str], tuple[_Path, ...]]] = MappingProxyType(
-    {
-        ("v1", "Pod"): _POD,
-        ("apps/v1", "Deployment"): _WORKLOAD,
-        ("apps/v1", "StatefulSet"): _WORKLOAD,
-        ("apps/v1", "DaemonSet"): _WORKLOAD,
-        ("apps/v1beta2", "Deployment"): _WORKLOAD,
-        ("apps/v1beta2", "StatefulSet"): _WORKLOAD,
-        ("apps/v1beta2", "DaemonSet"): _WORKLOAD,
-        ("apps/v1beta1", "Deployment"): _WORKLOAD,
-        ("apps/v1beta1", "StatefulSet"): _WORKLOAD,
-        ("batch/v1", "Job"): _WORKLOAD,
-        ("batch/v1", "CronJob"): _CRON_JOB,
-        ("batch/v1beta1", "CronJob"): _CRON_JOB,
-    }
-)
+_ANNOTATED: Final[Mapping[tuple[str, str], tuple[_Path, ...]]] = {
+    ("v1", "Pod"): ((),),
+    **{(f"apps/{version}", kind): _WORKLOAD for version in ("v1", "v1beta2") for kind in _APPS},
+    **{("apps/v1beta1", kind): _WORKLOAD for kind in ("Deployment", "StatefulSet")},
+    ("batch/v1", "Job"): _WORKLOAD,
+    **{(f"batch/{version}", "CronJob"): _CRON_JOB for version in ("v1", "v1beta1")},
+}
 """Where the annotations are written, from the outside in; the last is the pod."""
 
 
