@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutated, Mutation
-from hedgerow.admission.decision import forbidden
+from hedgerow.admission.webhook import forbidden
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import without
 from hedgerow_adapters.protocol import requests

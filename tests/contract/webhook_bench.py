@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 from urllib.parse import urlsplit
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Mutated, Mutation, Webhook
-from hedgerow.admission.decision import forbidden
+from hedgerow.admission.webhook import forbidden
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.reading import with_value
 from hedgerow_adapters.memory import InMemoryCluster

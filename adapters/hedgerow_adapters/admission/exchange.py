@@ -20,8 +20,8 @@ from urllib.parse import parse_qs
 
 from returns.pipeline import is_successful
 
-from hedgerow.admission.decision import Decision, bad_request, internal_error
 from hedgerow.admission.review import BadReview, Review, answer, parse_review
+from hedgerow.admission.webhook import Decision, bad_request, internal_error
 from hedgerow.machinery.scalars import parse_duration
 from hedgerow_adapters.admission.reviewer import AT_ONCE, AdmissionObserver, BesideLoop, Reviewer
 from hedgerow_adapters.protocol import json_codec

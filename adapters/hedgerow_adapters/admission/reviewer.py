@@ -17,8 +17,7 @@ from typing import Final, Protocol, TypeAlias, TypeVar
 from typing_extensions import override
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutated, Webhook
-from hedgerow.admission.decision import internal_error
-from hedgerow.admission.webhook import read_in
+from hedgerow.admission.webhook import internal_error, read_in
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import Answer, Question

@@ -24,10 +24,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from hedgerow.admission.decision import BAD_REQUEST, Denied, internal_error
 from hedgerow.admission.registration import ANY, GROUP, Rule, Scope
 from hedgerow.admission.request import CREATE, UPDATE, AdmissionRequest, GroupVersionKind, GroupVersionResource
 from hedgerow.admission.review import KIND, V1
+from hedgerow.admission.webhook import BAD_REQUEST, Denied, internal_error
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.selectors import Labels
 from hedgerow_adapters.registrations.registered import Entry, Registrations

@@ -15,7 +15,7 @@ from structlog.typing import FilteringBoundLogger
 from typing_extensions import override
 
 from hedgerow.admission import AdmissionRequest, Allowed, Denied, Mutated
-from hedgerow.admission.decision import INVALID
+from hedgerow.admission.webhook import INVALID
 from hedgerow_adapters.admission import AdmissionObserver
 from hedgerow_adapters.telemetry.listening import ListenerTelemetry, cut
 from hedgerow_adapters.telemetry.metrics import PlainRegistry, SeriesOf

@@ -7,9 +7,8 @@ found. `defaulters` are the six webhooks that look nothing up; each other one ha
 Source: webhooks-and-tokens §1 to §9, §11.2.
 """
 
-from hedgerow.admission.decision import Allowed, Decision, Denied, Mutated, Mutation
 from hedgerow.admission.request import AdmissionRequest, creation, deletion, update
-from hedgerow.admission.webhook import Webhook
+from hedgerow.admission.webhook import Allowed, Decision, Denied, Mutated, Mutation, Webhook
 
 __all__ = [
     "AdmissionRequest",

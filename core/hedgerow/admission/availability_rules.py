@@ -13,7 +13,7 @@ from typing import Any, Final
 from returns.result import Failure
 
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.decision import Denied, forbidden
+from hedgerow.admission.webhook import Denied, forbidden
 from hedgerow.api.gardener import HIGH_AVAILABILITY_REPLICAS, HIGH_AVAILABILITY_TYPE
 from hedgerow.api.kubernetes import HOSTNAME, NOT_READY, UNREACHABLE, ZONE
 from hedgerow.machinery.failures import annotation_path, invalid

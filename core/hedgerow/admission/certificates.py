@@ -22,8 +22,6 @@ from hedgerow.admission.registration import service_name
 from hedgerow.machinery.names import dns_subdomain_problem
 
 KEY_BITS: Final = 3072
-"""Of the RSA keys."""
-AUTHORITY_NAME: Final = "ca-gardener-resource-manager"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class Authority:
 
 def certificate_authority(key: RSAPrivateKey, issue: Issue) -> Authority:
     """An authority for webhook servers, signed by itself; it cannot have others below it."""
-    name = _common_name(AUTHORITY_NAME)
+    name = _common_name("ca-gardener-resource-manager")
     builder = _certificate(name, name, key.public_key(), key.public_key(), issue, is_authority=True)
     return Authority(builder.sign(key, SHA256()), key)
 
@@ -61,13 +59,8 @@ def serving_certificate(
 ) -> x509.Certificate:
     """The certificate of a webhook server, for serving only.
 
-    Args:
-        name_prefix: what the names of the server's objects start with.
-        namespace: where its Service is.
-        key: the server's public key.
-        authority: signs it.
-        issue: of this certificate.
-        hosts: DNS names and IP addresses of the server beside those of its Service.
+    The names of the server's objects start with the prefix, and its Service is in the namespace. `hosts` are DNS names
+    and IP addresses of the server beside those of its Service.
     """
     subject, issuer = _common_name(service_name(name_prefix)), authority.certificate.subject
     builder = _certificate(subject, issuer, key, authority.key.public_key(), issue, is_authority=False)
@@ -80,8 +73,7 @@ def serving_certificate(
 def dns_names(name_prefix: str, namespace: str) -> tuple[str, ...]:
     """The names under which API servers reach the webhook server."""
     service = service_name(name_prefix)
-    in_namespace = f"{service}.{namespace}"
-    return (service, in_namespace, f"{in_namespace}.svc", f"{in_namespace}.svc.cluster.local")
+    return (service, *(f"{service}.{namespace}{domain}" for domain in ("", ".svc", ".svc.cluster.local")))
 
 
 def host_problem(host: str) -> str | None:

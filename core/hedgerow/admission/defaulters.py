@@ -8,9 +8,8 @@ Source: webhooks-and-tokens §6.1, §6.3, §6.5, §6.6, §7, §11.2.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.admission.decision import Decision
 from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.webhook import Rule, Webhook, apply_rules, mutating
+from hedgerow.admission.webhook import Decision, MutationRule, Webhook, apply_rules, mutating
 from hedgerow.api.kubernetes import ENDPOINT_SLICES, PODS, SECRETS
 from hedgerow.api.tokens import CONSIDER, INVALIDATED, TOKEN_INVALIDATOR
 from hedgerow.machinery.objects import Manifest, Resource
@@ -24,7 +23,7 @@ SERVICE_HOST: Final = "KUBERNETES_SERVICE_HOST"
 POD_TEMPLATE_HASH: Final = "pod-template-hash"
 
 
-def _defaulter(name: str, path: str, resource: Resource, *rules: Rule) -> Webhook:
+def _defaulter(name: str, path: str, resource: Resource, *rules: MutationRule) -> Webhook:
     def review(request: AdmissionRequest, _snapshot: Snapshot) -> Decision:
         return apply_rules(request.object, rules)
 

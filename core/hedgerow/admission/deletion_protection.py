@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from hedgerow.admission.decision import Allowed, Deciding, Decision, Denied, forbidden, internal_error
 from hedgerow.admission.extension_validation import KINDS
 from hedgerow.admission.request import DELETE, AdmissionRequest
-from hedgerow.admission.webhook import Webhook
+from hedgerow.admission.webhook import Allowed, Deciding, Decision, Denied, Webhook, forbidden, internal_error
 from hedgerow.api.gardener import DELETION_CONFIRMATION, DELETION_PROTECTED, DELETION_TIMESTAMP
 from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.machinery.clusters import Cluster, Permission

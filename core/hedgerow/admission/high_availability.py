@@ -19,9 +19,17 @@ from hedgerow.admission.availability_rules import (
     with_zone_requirement,
 )
 from hedgerow.admission.config import HighAvailabilityConfig
-from hedgerow.admission.decision import Allowed, Decision, Denied, forbidden, internal_error
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind
-from hedgerow.admission.webhook import Webhook, apply_rules, type_problem
+from hedgerow.admission.webhook import (
+    Allowed,
+    Decision,
+    Denied,
+    Webhook,
+    apply_rules,
+    forbidden,
+    internal_error,
+    type_problem,
+)
 from hedgerow.api.gardener import FAILURE_TOLERANCE_TYPE, HVPAS, ZONE_PINNING, ZONES
 from hedgerow.api.kubernetes import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, NAMESPACES, STATEFUL_SETS, namespace_key
 from hedgerow.machinery.clusters import Cluster, Permission

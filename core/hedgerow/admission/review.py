@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.decision import OK, Allowed, Decision, Denied, Mutated, bad_request
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
+from hedgerow.admission.webhook import OK, Allowed, Decision, Denied, Mutated, bad_request
 from hedgerow.machinery.failures import Problem, json_type
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.reading import UnreadableError, boolean_at, object_at, text_at

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.admission.config import SystemComponentsConfig
-from hedgerow.admission.decision import Allowed, Decision
 from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.webhook import Rule, Webhook, apply_rules, mutating
+from hedgerow.admission.webhook import Allowed, Decision, MutationRule, Webhook, apply_rules, mutating
 from hedgerow.api.kubernetes import NODES, PODS
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
@@ -20,13 +19,10 @@ from hedgerow.machinery.remembering import latest_remembered
 from hedgerow.machinery.snapshot import Index, Snapshot
 
 NAME: Final = "system-components-config"
-KUBERNETES: Final = "kubernetes.io/"
-"""Part of the keys of taints that Kubernetes and its node controllers set."""
-TO_BE_DELETED: Final = "ToBeDeletedByClusterAutoscaler"
-TAINTED: Final = "tainted"
+_TAINTED: Final = "tainted"
 """The index value of Nodes with taints that are tolerated."""
 
-Identity: TypeAlias = tuple[str, str, str, str, int | None]
+_Identity: TypeAlias = tuple[str | int | None, ...]
 """All fields of a toleration, literally: no operator and the operator `Equal` differ."""
 
 
@@ -46,12 +42,7 @@ class Taint(NamedTuple):
 def decide(request: AdmissionRequest, nodes: Iterable[Manifest], config: SystemComponentsConfig) -> Decision:
     """Send a pod to the Nodes of system components and let it tolerate their taints.
 
-    Pods of DaemonSets stay as they are: their Nodes are chosen already.
-
-    Args:
-        request: the creation of a Pod.
-        nodes: all Nodes, in any order.
-        config: which Nodes count, and what the pods get besides.
+    Pods of DaemonSets stay as they are: their Nodes are chosen already. Nodes may be in any order.
     """
     return _decide(request, config, lambda: tolerations_of_taints(nodes, config))
 
@@ -62,7 +53,7 @@ def _decide(
     if belongs_to_a_daemon_set(request.object):
         return Allowed()
     wanted = [*config.pod_tolerations, *of_taints()]
-    rules: Sequence[Rule] = (
+    rules: Sequence[MutationRule] = (
         ("node-selector", lambda pod: with_node_selector(pod, config.pod_node_selector)),
         ("tolerations", lambda pod: with_tolerations(pod, wanted)),
     )
@@ -88,26 +79,21 @@ def with_node_selector(pod: Manifest, wanted: Mapping[str, str]) -> Manifest:
 def with_tolerations(pod: Manifest, wanted: Sequence[Manifest]) -> Manifest:
     """The pod with its own tolerations, then the wanted ones; of equal ones the first (step 4)."""
     own = list_at(pod, "spec", "tolerations")
-    distinct: dict[Identity, Any] = {}
-    for identity, raw in zip(each_at(identity_of, pod, "spec", "tolerations"), own, strict=True):
+    distinct: dict[_Identity, Any] = {}
+    for identity, raw in zip(each_at(_identity_of, pod, "spec", "tolerations"), own, strict=True):
         distinct.setdefault(identity, raw)
     for toleration in wanted:
-        distinct.setdefault(identity_of(toleration), toleration)
+        distinct.setdefault(_identity_of(toleration), toleration)
     changed = [*distinct.values()]
     if len(changed) == len(own) and all(new is old for new, old in zip(changed, own, strict=True)):
         return pod
     return with_value(pod, ("spec", "tolerations"), changed)
 
 
-def identity_of(toleration: Mapping[str, Any]) -> Identity:
+def _identity_of(toleration: Mapping[str, Any]) -> _Identity:
     """The fields of a toleration; an absent text is the empty one, absent seconds are not zero."""
-    return (
-        text_at(toleration, "key") or "",
-        text_at(toleration, "operator") or "",
-        text_at(toleration, "value") or "",
-        text_at(toleration, "effect") or "",
-        integer_at(toleration, "tolerationSeconds"),
-    )
+    texts = (text_at(toleration, name) or "" for name in ("key", "operator", "value", "effect"))
+    return (*texts, integer_at(toleration, "tolerationSeconds"))
 
 
 def tolerations_of_taints(nodes: Iterable[Manifest], config: SystemComponentsConfig) -> list[Manifest]:
@@ -125,17 +111,16 @@ def tolerations_of_taints(nodes: Iterable[Manifest], config: SystemComponentsCon
 
 
 def effective_taints(node: Manifest) -> Iterator[Taint]:
-    """The taints of a Node that are not ignored."""
+    """The taints of a Node that are not ignored, as those of Kubernetes and its node controllers are."""
     for taint in each_at(Taint.of, node, "spec", "taints"):
-        if KUBERNETES not in taint.key and taint.key != TO_BE_DELETED:
+        if "kubernetes.io/" not in taint.key and taint.key != "ToBeDeletedByClusterAutoscaler":
             yield taint
 
 
 def toleration_of(taint: Taint) -> Manifest:
     """The toleration of exactly one taint, without a time limit."""
-    if not taint.value:
-        return {"key": taint.key, "operator": "Exists", "effect": taint.effect}
-    return {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": taint.effect}
+    operator = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
+    return {"key": taint.key, **operator, "effect": taint.effect}
 
 
 def transform_node(node: Manifest) -> Manifest:
@@ -149,7 +134,7 @@ def webhook(config: SystemComponentsConfig) -> Webhook:
 
     def values(node: Manifest) -> Iterator[str]:
         if config.node_selector.matches(object_at(node, "metadata", "labels")) and any(effective_taints(node)):
-            yield TAINTED
+            yield _TAINTED
 
     tainted_nodes = Index(f"tainted nodes of {NAME}", NODES, values)
 
@@ -158,7 +143,7 @@ def webhook(config: SystemComponentsConfig) -> Webhook:
         return tolerations_of_taints(nodes, config)
 
     def review(request: AdmissionRequest, snapshot: Snapshot) -> Decision:
-        return _decide(request, config, lambda: of_taints(snapshot.by_index(tainted_nodes, TAINTED)))
+        return _decide(request, config, lambda: of_taints(snapshot.by_index(tainted_nodes, _TAINTED)))
 
     return Webhook(
         NAME,

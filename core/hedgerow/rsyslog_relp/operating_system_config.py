@@ -13,9 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure as Failed
 
-from hedgerow.admission.decision import INVALID, Allowed, Decision, Denied
 from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.webhook import Webhook, apply_rules, mutating
+from hedgerow.admission.webhook import INVALID, Allowed, Decision, Denied, Webhook, apply_rules, mutating
 from hedgerow.api.gardener import CLUSTERS, EXTENSIONS, OPERATING_SYSTEM_CONFIGS
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster, Permission

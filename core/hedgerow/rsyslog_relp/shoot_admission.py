@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from returns.result import Failure as Failed
 
-from hedgerow.admission.decision import INVALID, Allowed, Decision, Denied, bad_request
 from hedgerow.admission.request import DELETE, AdmissionRequest
-from hedgerow.admission.webhook import Webhook
+from hedgerow.admission.webhook import INVALID, Allowed, Decision, Denied, Webhook, bad_request
 from hedgerow.api.gardener import SHOOTS
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster, Permission

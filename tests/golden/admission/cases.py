@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.decision import Denied, Mutated
+from hedgerow.admission.webhook import Denied, Mutated
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.configuration import decode_offline
 from hedgerow_adapters.files import LoadedObject

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from hedgerow.admission.decision import INVALID, Allowed, Decision, Denied, bad_request
 from hedgerow.admission.extension_validation.kinds import KINDS, Kind
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest
-from hedgerow.admission.webhook import Webhook, type_problem
+from hedgerow.admission.webhook import INVALID, Allowed, Decision, Denied, Webhook, bad_request, type_problem
 from hedgerow.machinery.failures import Problem, joined
 from hedgerow.machinery.objects import Manifest, Resource, key_of
 

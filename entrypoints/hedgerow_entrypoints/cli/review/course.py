@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hedgerow.admission.config import AdmissionConfig
-from hedgerow.admission.decision import Decision, Denied, Mutated, Mutation
 from hedgerow.admission.registration import Mode
 from hedgerow.admission.request import AdmissionRequest
-from hedgerow.admission.webhook import Webhook, read_in
+from hedgerow.admission.webhook import Decision, Denied, Mutated, Mutation, Webhook, read_in
 from hedgerow.machinery.selectors import selector_query
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.files.sources import printable

@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 from tabulate import tabulate
 
-from hedgerow.admission.decision import OK, Denied, Mutated
+from hedgerow.admission.webhook import OK, Denied, Mutated
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import Operation, json_patch_between
 from hedgerow.resource_manager.secret_redaction import redacted

@@ -7,7 +7,7 @@ import pytest
 from typing_extensions import override
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Webhook, creation
-from hedgerow.admission.decision import Deciding
+from hedgerow.admission.webhook import Deciding
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Webhook
-from hedgerow.admission.decision import forbidden
-from hedgerow.admission.webhook import Reviewing
+from hedgerow.admission.webhook import Reviewing, forbidden
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.execution import EndlessDecisionError

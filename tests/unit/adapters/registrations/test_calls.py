@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import AdmissionRequest, Denied, creation, deletion, update
-from hedgerow.admission.decision import forbidden
 from hedgerow.admission.registration import Rule, Scope
 from hedgerow.admission.request import GroupVersionKind
+from hedgerow.admission.webhook import forbidden
 from hedgerow.api.kubernetes import (
     CUSTOM_RESOURCE_DEFINITIONS,
     DEPLOYMENTS,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import Allowed, Denied, Mutated, Mutation, creation
-from hedgerow.admission.decision import internal_error, unanswered
+from hedgerow.admission.webhook import internal_error, unanswered
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs, get_logger

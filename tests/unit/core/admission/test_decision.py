@@ -1,6 +1,6 @@
 """What a decision tells beside itself: what was changed, by whom, and with which code it is denied."""
 
-from hedgerow.admission.decision import Denied, Mutated, Mutation, bad_request, forbidden, internal_error, unanswered
+from hedgerow.admission.webhook import Denied, Mutated, Mutation, bad_request, forbidden, internal_error, unanswered
 from hedgerow.machinery.questions import NotAnswered
 
 FIRST = {"spec": {"replicas": 1}, "kept": True}

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from returns.result import Failure, Success
 
 from hedgerow.admission import Allowed, Denied, Mutated, Mutation, creation
-from hedgerow.admission.decision import bad_request, forbidden
 from hedgerow.admission.request import AdmissionRequest, GroupVersionKind, GroupVersionResource
 from hedgerow.admission.review import V1, V1BETA1, BadReview, Review, answer, parse_review
+from hedgerow.admission.webhook import bad_request, forbidden
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow_adapters.registrations.dispatch import review_document

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import Allowed, Decision, Denied, Mutated, Webhook, creation, deletion, update
-from hedgerow.admission.decision import forbidden
 from hedgerow.admission.request import CONNECT, AdmissionRequest
-from hedgerow.admission.webhook import MOST_READS, apply_rules, mutating
+from hedgerow.admission.webhook import MOST_READS, apply_rules, forbidden, mutating
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.execution import EndlessDecisionError
