@@ -5,7 +5,7 @@ from typing import Any
 from hedgerow.api.managed_objects import transform_of
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import Update, WriteResult
-from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, verdict
+from hedgerow.resource_manager.managed_resources.unchanged import Verdict, verdict
 from hedgerow.resource_manager.managed_resources.write_context import could_match
 from hedgerow_adapters.protocol import requests
 from tests.contract.objects import CONFIG_MAPS, config_map, key

@@ -58,8 +58,8 @@ def _kubelet_csr_approver(settings: ResourceManagerConfiguration, _cluster_id: s
 
 
 def _managed_resource(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
-    from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
     from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+    from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
     from hedgerow_adapters.compression import brotli_decompressed
 
     section = settings.controllers.managed_resource

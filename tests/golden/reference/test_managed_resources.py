@@ -14,7 +14,6 @@ from hedgerow.api.references import GroupKind, identity_of
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, annotations_of, key_of, labels_of
 from hedgerow.machinery.plan import JsonPatch
 from hedgerow.resource_manager.managed_resources.autoscalers import scaled_objects
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.equivalences import equivalences
 from hedgerow.resource_manager.managed_resources.merge.merging import (
@@ -23,6 +22,7 @@ from hedgerow.resource_manager.managed_resources.merge.merging import (
     UpdateObject,
     application,
 )
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.server_defaults.differences import left_by_the_server
 from tests.golden.reference.recordings import cases
 from tests.unit.core.resource_manager.turns import Clusters, take_turn

@@ -7,7 +7,6 @@ exported names follow semantic versioning. `hedgerow.resource_manager.builder` b
 """
 
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.decoding import decoded_secret
 from hedgerow.resource_manager.managed_resources.desired import build_desired
@@ -18,6 +17,7 @@ from hedgerow.resource_manager.managed_resources.merge.merging import (
     UpdateObject,
     application,
 )
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 
 __all__ = [
     "CreateObject",

@@ -19,7 +19,7 @@ from hedgerow.api.tokens import transform_secret
 from hedgerow.machinery.clusters import ANYTHING, Cluster, Permission
 from hedgerow.machinery.controller import Controller, DynamicWatch, Watch, own_key
 from hedgerow.machinery.objects import Resource
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.deletion import DEFINITION
 from hedgerow.resource_manager.managed_resources.predicates import (
     managed_resource_changed,
     managed_resources_of_secret,
@@ -27,7 +27,7 @@ from hedgerow.resource_manager.managed_resources.predicates import (
     secret_changed,
 )
 from hedgerow.resource_manager.managed_resources.reconcile import reconcile
-from hedgerow.resource_manager.managed_resources.reconciliation.deletion import DEFINITION
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.secret_finalizers import MANAGED_RESOURCES_BY_SECRET
 from hedgerow.resource_manager.managed_resources.write_context import watches_of_write_context
 

@@ -14,7 +14,7 @@ from hedgerow.machinery.controller import Change, creation_deletion_or
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of
 from hedgerow.machinery.reading import list_at
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.managed_resources.reconciliation.state import spec_version
+from hedgerow.resource_manager.managed_resources.reconciliation import spec_version
 from hedgerow.resource_manager.managed_resources.secret_finalizers import MANAGED_RESOURCES_BY_SECRET
 
 _OPERATIONS: Final = frozenset({"reconcile", "restore", "migrate"})

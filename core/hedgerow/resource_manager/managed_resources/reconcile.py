@@ -1,6 +1,4 @@
-"""The reconciliation of one ManagedResource, from top to bottom; each part is in a module of `reconciliation`.
-
-A part that returns a plan ends the reconciliation.
+"""The reconciliation of one ManagedResource, from top to bottom. A part that returns a plan ends it.
 
 Source: managed-resources §5, §7.1, §7.2.
 """
@@ -21,30 +19,22 @@ from hedgerow.machinery.objects import ObjectKey, annotations_of, is_terminating
 from hedgerow.machinery.plan import MergePatch, Plan
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.reconciliation.applying import apply
-from hedgerow.resource_manager.managed_resources.reconciliation.conditions import attempted, finish, invalidate, record
-from hedgerow.resource_manager.managed_resources.reconciliation.deletion import delete, hand_over, hold
-from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
+from hedgerow.resource_manager.managed_resources.applying import apply
+from hedgerow.resource_manager.managed_resources.conditions import attempted, finish, invalidate, record
+from hedgerow.resource_manager.managed_resources.deletion import delete, hand_over, hold
+from hedgerow.resource_manager.managed_resources.pruning import RETRY_AFTER, prune, release_orphans
+from hedgerow.resource_manager.managed_resources.reconciliation import (
+    ManagedResourceConfig,
     Reconciliation,
+    State,
     Statement,
-    status_write,
-    write,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.pruning import RETRY_AFTER, prune, release_orphans
-from hedgerow.resource_manager.managed_resources.reconciliation.secrets import decode, desired_state, read_secrets
-from hedgerow.resource_manager.managed_resources.reconciliation.state import State
-from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import completed_state, is_unchanged
+from hedgerow.resource_manager.managed_resources.secrets import decode, desired_state, read_secrets
+from hedgerow.resource_manager.managed_resources.unchanged import completed_state, is_unchanged
 
 
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[ManagedResourceConfig]) -> Plan:
-    """Bring the objects of one ManagedResource to what its Secrets ask for, and say how that went.
-
-    Args:
-        key: which ManagedResource.
-        snapshot: the watched objects.
-        context: the configuration, and the state that the last reconciliation left.
-    """
+    """Bring the objects of one ManagedResource to what its Secrets ask for, and report in its status."""
     manifest = snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE)
     if manifest is None:
         return Plan()
@@ -57,15 +47,15 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Managed
         return Plan(failures=(failure,), state=mr.state)
 
 
-async def _reconciled(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each rule
-    """Whether anything is to be done about a ManagedResource by this instance, and what.
+async def _reconciled(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each part
+    """Choose the part that the ManagedResource needs by its class, annotations and deletion.
 
-    As long as the instance of another class holds it, this one waits for its release. It also waits if the
-    ManagedResource is being deleted, although §7.2 lets either delete it: this instance has applied nothing, and may
-    look after another cluster, where objects of the same names belong to somebody else.
+    While the instance of another class holds the ManagedResource, this one waits for its release, even if it is being
+    deleted. §7.2 lets either delete it; but this instance has applied nothing, and may manage another cluster, where
+    objects of the same names belong to somebody else.
     """
     class_filter = mr.config.class_filter
-    if mr.is_gone or not class_filter.passes(mr.manifest):
+    if mr.is_deleted or not class_filter.passes(mr.manifest):
         return Plan()
     operation = annotations_of(mr.manifest).get(OPERATION)
     if operation == "wait-for-state":
@@ -85,7 +75,8 @@ async def _reconciled(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for e
 
 async def _applied(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each part that may end it
     """Apply the objects of a ManagedResource, and delete those that are no longer listed."""
-    recovers, course = mr.is_in_trouble, mr.course
+    course, before = mr.course, mr.applied
+    recovers = before is not None and before.status == ConditionStatus.FALSE
     if end := await hold(mr):
         return end
     if not mr.has_written and is_unchanged(mr):
@@ -117,23 +108,20 @@ async def _applied(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each
 async def _begin_operation(mr: Reconciliation) -> Plan | None:
     """Remove the annotation of the operation, and forget all state; the end of the reconciliation if that fails."""
     patch = {"metadata": {"annotations": {OPERATION: None}}}
-    done = MergePatch(MANAGED_RESOURCES, mr.key, patch, "operation-begun", cluster=Cluster.SOURCE)
-    if end := await write(mr, done, "failed to remove operation annotation"):
+    removal = MergePatch(MANAGED_RESOURCES, mr.key, patch, "operation-begun", cluster=Cluster.SOURCE)
+    if end := await mr.write(removal, "failed to remove operation annotation"):
         return end
     mr.state = State()
     return None
 
 
 async def _ignored(mr: Reconciliation) -> Plan:
-    """Say that the ManagedResource is ignored, and do nothing else."""
-    said = ("ManagedResourceIgnored", "ManagedResource is marked to be ignored.")
-    return Plan(
-        await status_write(
-            mr,
-            "ignored",
-            Statement(RESOURCES_APPLIED, ConditionStatus.TRUE, *said),
-            Statement(RESOURCES_HEALTHY, ConditionStatus.TRUE, *said),
-            Statement(RESOURCES_PROGRESSING, ConditionStatus.FALSE, *said),
-        ),
-        state=mr.state,
+    """Say in the status that the ManagedResource is ignored, and do nothing else."""
+    ignored = ("ManagedResourceIgnored", "ManagedResource is marked to be ignored.")
+    actions = await mr.status_patches(
+        "ignored",
+        Statement(RESOURCES_APPLIED, ConditionStatus.TRUE, *ignored),
+        Statement(RESOURCES_HEALTHY, ConditionStatus.TRUE, *ignored),
+        Statement(RESOURCES_PROGRESSING, ConditionStatus.FALSE, *ignored),
     )
+    return Plan(actions, state=mr.state)

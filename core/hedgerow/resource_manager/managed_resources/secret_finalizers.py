@@ -20,7 +20,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_ver
 from hedgerow.machinery.plan import MergePatch, Plan
 from hedgerow.machinery.reading import list_at
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.resource_manager.managed_resources.reconciliation.state import spec_version
+from hedgerow.resource_manager.managed_resources.reconciliation import spec_version
 
 NAME: Final = "secret"
 DEFAULT_CONCURRENCY: Final = 5

@@ -19,8 +19,8 @@ from hedgerow.machinery.recording.playback import Redaction
 from hedgerow.machinery.recording.replaying import Difference, Replay
 from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
 from hedgerow.resource_manager.health.controller import HealthConfig, health_controller, progressing_controller
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.secret_finalizers import secret_controller
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from hedgerow.machinery.objects import ObjectKey, key_of
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow_adapters.memory import Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 from hedgerow_adapters.runtime.clusters import Access, Clusters

@@ -7,8 +7,8 @@ import pytest
 from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.controller import Controller
 from hedgerow.resource_manager.health.controller import HealthConfig, health_controller, progressing_controller
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.secret_finalizers import secret_controller
 
 APPLYING = managed_resource_controller(ManagedResourceConfig())

@@ -20,8 +20,8 @@ from hedgerow.machinery.plan import Action, Event, JsonPatch, Plan, RecordEvents
 from hedgerow.machinery.questions import Answer, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now, Pause, Step
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES

@@ -17,8 +17,8 @@ from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow_adapters.kubernetes.discovery import CHECKED_EVERY
 from hedgerow_adapters.kubernetes.pacing import Throttle, TokenBucket
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow_adapters.memory import MemoryTransport
 from hedgerow_adapters.memory.faults import Answered, Fault
 from hedgerow_adapters.memory.faults import requests as picks

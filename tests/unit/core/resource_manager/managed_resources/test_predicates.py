@@ -18,12 +18,12 @@ from hedgerow.api.managed_resources import (
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.predicates import (
     managed_resource_changed,
     object_drifted,
 )
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.unit.core.resource_manager.managed_resources.harness import CONFIG_MAPS, DEPLOYMENTS
 

@@ -1,4 +1,4 @@
-"""What the Secrets of a ManagedResource ask for. Without all of them nothing is decided.
+"""Reads the Secrets of a ManagedResource, and what they ask for. Without all of them nothing is decided.
 
 Source: managed-resources §7.3, §7.4, §7.6.
 """
@@ -27,15 +27,10 @@ from hedgerow.resource_manager.managed_resources.desired import (
     desired_in_slices,
     unknown_kinds,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
-    Obstacle,
-    Reconciliation,
-    trouble,
-)
-from hedgerow.resource_manager.managed_resources.reconciliation.state import spec_version
+from hedgerow.resource_manager.managed_resources.reconciliation import Reconciliation, spec_version
 
 _NAMELESS: Final = NotAnswered(400, "BadRequest", "resource name may not be empty")
-"""A Secret whose name is left out must not look like one that asks for nothing."""
+"""The answer for a Secret without name, which must not look like one that asks for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +38,10 @@ class Content:
     """What the Secrets of a ManagedResource hold."""
 
     secrets: Mapping[str, Manifest]
-    """By name, as they were read."""
     values: tuple[DecodedValue, ...]
     """In the order of the references."""
     version: tuple[Any, Any]
-    """Of the spec that refers to the Secrets."""
+    """The `spec_version` that refers to the Secrets."""
     checksum: str
     ran_out_of_time: bool
     """True if decoding took too long, so that another attempt may get further."""
@@ -60,7 +54,7 @@ class Content:
 
 
 async def read_secrets(mr: Reconciliation) -> Mapping[str, Manifest] | Plan:
-    """Each Secret by its name. The first that cannot be read ends the reconciliation."""
+    """Each Secret by its name; the first that cannot be read ends the reconciliation."""
     names = referenced_names(mr.manifest)
     keys = {name: ObjectKey(mr.key.namespace, name) for name in names if name}
     questions = tuple(ObjectQuestion(SECRETS, key, Cluster.SOURCE) for key in keys.values())
@@ -69,18 +63,19 @@ async def read_secrets(mr: Reconciliation) -> Mapping[str, Manifest] | Plan:
     for name in names:
         answer = answers.get(name, _NAMELESS)
         if isinstance(answer, NotAnswered):
-            obstacle = Obstacle(answer.message, answer.is_unreachable)
-            problem = f"could not read secret '{name}': {answer.message}"
-            return await trouble(mr, obstacle, "CannotReadSecret", problem, mr.state)
+            return await mr.failed(
+                "CannotReadSecret",
+                answer.message,
+                mr.state,
+                logged=f"could not read secret '{name}': {answer.message}",
+                is_unreachable=answer.is_unreachable,
+            )
         secrets[name] = answer.objects[0]
     return secrets
 
 
 async def decode(mr: Reconciliation, secrets: Mapping[str, Manifest]) -> Content:
-    """What the Secrets hold, up to the value that exceeds a limit. Other keys run after every slice of the work.
-
-    The checksum is computed only if the values have changed.
-    """
+    """What the Secrets hold, up to the value that exceeds a limit; the checksum is computed if a value changed."""
     budget = mr.budget = mr.config.budget()
     decoded = await in_slices(decoded_secrets(secrets, mr.config.decompress, budget), budget)
     values = tuple(value for name in referenced_names(mr.manifest) for value in decoded[name])

@@ -11,7 +11,7 @@ from hedgerow.api.managed_resources import FINALIZER, IGNORE, MANAGED_RESOURCES,
 from hedgerow.machinery.objects import Manifest, annotations_of, key_of
 from hedgerow.machinery.plan import Action, Create, Delete, Update
 from hedgerow.machinery.steps import Step
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     KEY,

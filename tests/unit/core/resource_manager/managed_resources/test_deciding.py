@@ -18,7 +18,7 @@ from hedgerow.api.managed_resources import (
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import NotAnswered
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow_adapters.protocol import requests
 from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,

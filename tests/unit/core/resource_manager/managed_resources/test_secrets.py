@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources import decoding
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.conditions import MOST_ERRORS
 from hedgerow.resource_manager.managed_resources.decoding import LONGEST, OVERTIME
-from hedgerow.resource_manager.managed_resources.reconciliation.conditions import MOST_ERRORS
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow_adapters.memory.clock import SettableClock
 from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
@@ -196,5 +196,5 @@ def test_a_compressed_value_is_an_error_where_nothing_can_decompress_it() -> Non
 
     made.turn()
 
-    assert "nothing is at hand to decompress it" in made.condition().message
+    assert "the value cannot be decompressed: no decompressor is configured" in made.condition().message
     assert made.get(CONFIG_MAPS, "b") is not None

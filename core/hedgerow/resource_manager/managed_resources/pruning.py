@@ -1,6 +1,6 @@
-"""Objects that are no longer managed: those no longer listed are deleted, those of mode `Ignore` are released.
+"""Deletes the objects of a ManagedResource that are no longer listed, and releases those of mode `Ignore`.
 
-Both happen before other objects are applied, and conditions say which objects still exist.
+Both happen before other objects are applied, and conditions name the objects that still exist.
 
 Source: managed-resources §7.7, §7.8, §14; decision "mode `Ignore`".
 """
@@ -21,24 +21,16 @@ from hedgerow.machinery.plan import Event, JsonPatch, Plan
 from hedgerow.machinery.questions import Found, NotAnswered
 from hedgerow.machinery.steps import AtOnce, Now
 from hedgerow.resource_manager.managed_resources.desired import Desired
-from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
-    Obstacle,
-    Reconciliation,
-    Statement,
-    event,
-    status_write,
-    trouble,
-)
-from hedgerow.resource_manager.managed_resources.reconciliation.removal import Gone, live_object, removed
-from hedgerow.resource_manager.managed_resources.reconciliation.state import State
+from hedgerow.resource_manager.managed_resources.reconciliation import Reconciliation, State, Statement
+from hedgerow.resource_manager.managed_resources.removal import Absent, Left, Pending, live_object, removed
 
 Foreign: TypeAlias = tuple[tuple[Reference, Origin], ...]
-"""Objects that are no longer listed and stay, as they belong to ManagedResources of other clusters."""
+"""Objects that are no longer listed and stay, with the ManagedResources of other clusters that they belong to."""
 
 RETRY_AFTER: Final = 5.0
-"""Seconds until the next look at what is waited for."""
+"""Seconds between two checks of pending deletions."""
 MOST_TOLD: Final = 50
-"""Objects that one message names. Thousands would not fit into a ManagedResource."""
+"""Objects that one message names; a ManagedResource cannot hold thousands."""
 _CONFIRMED_AFTER: Final = timedelta(seconds=RETRY_AFTER - 1)
 _SERVICE: Final = Kind("v1", "Service")
 
@@ -49,7 +41,7 @@ async def prune(mr: Reconciliation, references: Iterable[Reference], state: Stat
     Args:
         mr: the ManagedResource that they belonged to.
         references: the objects.
-        state: for the next reconciliation, as long as some of them exist.
+        state: for the next reconciliation, while some of them exist.
 
     Returns:
         What stays, or the end of a reconciliation that has to wait.
@@ -57,22 +49,22 @@ async def prune(mr: Reconciliation, references: Iterable[Reference], state: Stat
     ordered = _in_order(references)
     mr.now = await Now()
     removals = list(zip(ordered, await concurrently(removed(mr, each) for each in ordered), strict=True))
-    pending = [(each, removal) for each, removal in removals if isinstance(removal, Obstacle)]
-    if unknown := next((obstacle for _, obstacle in pending if obstacle.is_unreachable), None):
-        problem = f"could not find out what is left of old resources: {unknown.text}"
-        return await trouble(mr, unknown, "", problem, state)
+    pending = [(each, removal) for each, removal in removals if isinstance(removal, Pending)]
+    if unknown := next((removal for _, removal in pending if removal.is_unreachable), None):
+        problem = f"could not find out what is left of old resources: {unknown.error}"
+        return await mr.failed("", unknown.error, state, logged=problem, is_unreachable=True)
     if pending:
         return await _wait_for(mr, pending, state)
-    gone = [(each, removal) for each, removal in removals if isinstance(removal, Gone)]
     # A server that has just started may learn of a kind a moment later, and its objects are not gone.
-    unserved = {each.kind: mr.state.unserved.get(each.kind, mr.now) for each, removal in gone if removal.is_unserved}
+    kinds = [each.kind for each, removal in removals if isinstance(removal, Absent) and removal.is_unserved]
+    unserved = {kind: mr.state.unserved.get(kind, mr.now) for kind in kinds}
     if any(mr.now - since < _CONFIRMED_AFTER for since in unserved.values()):
         return Plan(requeue_after=RETRY_AFTER, state=replace(state, finished=(), unserved=unserved))
-    return tuple((each, removal.foreign) for each, removal in gone if removal.foreign)
+    return tuple((each, removal.owner) for each, removal in removals if isinstance(removal, Left) and removal.owner)
 
 
-async def _wait_for(mr: Reconciliation, pending: Sequence[tuple[Reference, Obstacle]], state: State) -> Plan:
-    """Say which objects are still there, with the warnings about Services, which may take long."""
+async def _wait_for(mr: Reconciliation, pending: Sequence[tuple[Reference, Pending]], state: State) -> Plan:
+    """Name the objects that still exist, with the warnings about Services, which may take long."""
     shown = pending[:MOST_TOLD]
     services = [each for each, _ in shown if each.kind == _SERVICE]
     answers = await AtOnce(tuple(warnings_question(_SERVICE, _key(each)) for each in services)) if services else ()
@@ -85,22 +77,20 @@ async def _wait_for(mr: Reconciliation, pending: Sequence[tuple[Reference, Obsta
         return f"{pending}\n\n{events}" if events else pending
 
     def message_at(now: datetime) -> str:
-        texts = [text(each, error.text, now) for each, error in shown]
+        texts = [text(each, removal.error, now) for each, removal in shown]
         return _joined("Could not clean all old resources", texts, len(pending))
 
-    message = message_with_ages(message_at, mr.said(RESOURCES_APPLIED), await Now())
+    message = message_with_ages(message_at, mr.applied, await Now())
     statement = Statement(RESOURCES_APPLIED, ConditionStatus.PROGRESSING, DELETION_PENDING, message)
-    actions = await status_write(mr, "deletion-pending", statement)
+    actions = await mr.status_patches("deletion-pending", statement)
     return Plan(actions, requeue_after=RETRY_AFTER, state=replace(state, finished=()))
 
 
 def foreign_events(mr: Reconciliation, foreign: Foreign) -> tuple[Event, ...]:
     """The event about objects that are left to ManagedResources of other clusters."""
-    if not foreign:
-        return ()
     objects = ", ".join(f'"{reference}" of origin "{origin}"' for reference, origin in foreign)
     note = f"left to ManagedResources of other clusters: {objects}"
-    return (event(mr, "Warning", "ForeignResourcesLeft", note),)
+    return (mr.event("Warning", "ForeignResourcesLeft", note),) if foreign else ()
 
 
 async def release_orphans(mr: Reconciliation, desired: Desired, state: State) -> Plan | None:
@@ -109,11 +99,11 @@ async def release_orphans(mr: Reconciliation, desired: Desired, state: State) ->
     if not (errors := [problem for problem in problems if problem]):
         return None
     text = _joined("Could not release all orphaned resources", errors, len(errors))
-    return await trouble(mr, Obstacle(text), "ReleaseOfOrphanedResourcesFailed", text, state)
+    return await mr.failed("ReleaseOfOrphanedResourcesFailed", text, state, logged=text)
 
 
 async def _release(mr: Reconciliation, orphan: Reference) -> str | None:
-    """Release an object; why that failed, if it did. What another ManagedResource has taken over stays as it is."""
+    """Release an object; the error if that fails. An object of another ManagedResource stays as it is."""
     live = await live_object(orphan)
     if isinstance(live, NotAnswered):
         return None if live.is_not_found else f'error getting object "{orphan}": {live.message}'
@@ -144,9 +134,9 @@ def _key(reference: Reference) -> ObjectKey:
     return ObjectKey(reference.identity.namespace, reference.key.name)
 
 
-def _joined(what: str, errors: Sequence[str], count: int) -> str:
-    """Several errors in one sentence, which names the first `MOST_TOLD`."""
+def _joined(problem: str, errors: Sequence[str], count: int) -> str:
+    """Several errors in one sentence, which quotes the first `MOST_TOLD`."""
     if count == 1:
-        return f"{what}: 1 error occurred: {errors[0]}"
+        return f"{problem}: 1 error occurred: {errors[0]}"
     more = f", and {count - MOST_TOLD} more" if count > MOST_TOLD else ""
-    return f"{what}: {count} errors occurred: [{', '.join(errors[:MOST_TOLD])}{more}]"
+    return f"{problem}: {count} errors occurred: [{', '.join(errors[:MOST_TOLD])}{more}]"

@@ -17,8 +17,8 @@ from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.api.references import identity
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import ApiError, Update, WriteResult, is_dry_run
-from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_to_be_tried, verdict
-from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
+from hedgerow.resource_manager.managed_resources.reconciliation import ObjectState
+from hedgerow.resource_manager.managed_resources.unchanged import Verdict, is_to_be_tried, verdict
 from hedgerow.resource_manager.managed_resources.write_context import WriteContext
 from hedgerow_adapters.protocol import requests
 from tests.local_webhooks import LocalWebhooks

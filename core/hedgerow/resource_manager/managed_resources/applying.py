@@ -1,12 +1,12 @@
 """Applies the objects of a ManagedResource, one after the other, up to the first that fails.
 
-What this ManagedResource has not applied before is created without a look. Once a write shows that it exists, all that
-is left is read at once, so that a ManagedResource whose objects all exist is as fast as one with new objects.
+Objects that this ManagedResource has not applied before are created without reading them. Once a write shows that one
+exists, all others are read at once: a ManagedResource whose objects all exist is applied as fast as a new one.
 
 Source: managed-resources §4.4, §7.9.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from types import MappingProxyType
@@ -18,55 +18,41 @@ from hedgerow.api.references import Identity, identity_of, references_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of
 from hedgerow.machinery.plan import Event, InOrder, Plan, RecordEvents, Update, WriteResult
-from hedgerow.machinery.questions import ObjectQuestion, defines_kinds
+from hedgerow.machinery.questions import Found, ObjectQuestion, defines_kinds
+from hedgerow.machinery.reading import boolean_at
 from hedgerow.machinery.steps import AtOnce, Now
 from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects, all_scaled_objects
-from hedgerow.resource_manager.managed_resources.desired import Desired, in_install_order
-from hedgerow.resource_manager.managed_resources.reconciliation.conditions import attempted
-from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
-    Obstacle,
-    Reconciliation,
-    event,
-    trouble,
+from hedgerow.resource_manager.managed_resources.conditions import attempted
+from hedgerow.resource_manager.managed_resources.desired import (
+    Desired,
+    DesiredObject,
+    in_install_order,
+    injected_labels,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.object_application import (
-    Done,
-    ObjectApplication,
-    Rules,
-    merge_options,
-    rule_of,
-)
-from hedgerow.resource_manager.managed_resources.reconciliation.secrets import Content, desired_state
-from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState
-from hedgerow.resource_manager.managed_resources.server_defaults.rules import StorageRule
+from hedgerow.resource_manager.managed_resources.equivalences import equivalences_of
+from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
+from hedgerow.resource_manager.managed_resources.object_application import ApplyError, Done, ObjectApplication, Rules
+from hedgerow.resource_manager.managed_resources.reconciliation import ObjectState, Reconciliation, digest
+from hedgerow.resource_manager.managed_resources.secrets import Content, desired_state
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import StorageRule, custom_resource_rule
 
 _NOTHING: Final[Mapping[Identity, ObjectState | None]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """All objects are as they should be."""
+    """All objects are as desired."""
 
     desired: Desired
-    """What was applied; objects of kinds that this reconciliation has defined have their scope."""
+    """What was applied, with the scopes of kinds that this reconciliation has defined."""
     states: tuple[ObjectState, ...]
-    """Of the objects, as far as something identifies them."""
 
 
 async def apply(mr: Reconciliation, content: Content, desired: Desired) -> Applied | Plan:
-    """Apply all objects; the end of the reconciliation if one of them fails.
-
-    Args:
-        mr: the ManagedResource.
-        content: what its Secrets hold.
-        desired: what it asks for.
-    """
+    """Apply all objects that the content of the Secrets asks for; the end of the reconciliation if one fails."""
     autoscaled = await all_scaled_objects(mr.snapshot)
     if not isinstance(autoscaled, ScaledObjects):
-        obstacle = Obstacle(*autoscaled)
-        if obstacle.is_unreachable:
-            return await trouble(mr, obstacle, APPLY_FAILED, obstacle.text, attempted(mr, desired))
-        return await _failed(mr, desired, obstacle)
+        return await _failed(mr, desired, ApplyError(*autoscaled))
     rules: dict[Resource, StorageRule | None] = {}
     mr.now = await Now()
     objects = await _objects(mr, desired, autoscaled, rules)
@@ -74,7 +60,7 @@ async def apply(mr: Reconciliation, content: Content, desired: Desired) -> Appli
         await _read(objects)
         await _read_definitions(objects, rules)
         await _decide(mr, objects)
-        writes = [each for each in _before_an_obstacle(objects) if each.write is not None]
+        writes = [each for each in _before_an_error(objects) if each.write is not None]
         if not writes:
             return await _end(mr, desired, objects)
         results = await _write(mr, writes)
@@ -92,8 +78,8 @@ async def apply(mr: Reconciliation, content: Content, desired: Desired) -> Appli
 async def _objects(
     mr: Reconciliation, desired: Desired, autoscaled: ScaledObjects, rules: Rules
 ) -> list[ObjectApplication]:
-    """The objects in the order in which they are applied; what can be decided without reading is."""
-    options_of = merge_options(mr, autoscaled)
+    """The objects in install order; what can be decided without reading is decided."""
+    options_of = _merge_options(mr, autoscaled)
     by_manifest: dict[int, ObjectApplication] = {}
     for wanted in desired.objects:
         each = by_manifest[id(wanted.manifest)] = ObjectApplication(mr, wanted, *options_of(wanted), rules)
@@ -102,13 +88,39 @@ async def _objects(
     return [by_manifest[id(manifest)] for manifest in in_install_order(wanted.manifest for wanted in desired.objects)]
 
 
+def _merge_options(
+    mr: Reconciliation, autoscaled: ScaledObjects
+) -> Callable[[DesiredObject], tuple[Instructions, bytes]]:
+    """For each object its merge options, and a digest of all that is asked of it.
+
+    Previous labels and annotations stay out of the digest: they only tell what to remove, which is done once.
+
+    Raises:
+        UnreadableError: the ManagedResource has a shape that no API server stores.
+    """
+    equivalences = equivalences_of(mr.manifest)
+    spec = mr.manifest.get("spec") or {}
+    labels = injected_labels(mr.manifest, mr.config.managed_by)
+    overwrite_labels = boolean_at(spec, "forceOverwriteLabels") is True
+    overwrite_annotations = boolean_at(spec, "forceOverwriteAnnotations") is True
+
+    def of(wanted: DesiredObject) -> tuple[Instructions, bytes]:
+        scaling = autoscaled.scaling_of(wanted.identity, equivalences)
+        previous = (wanted.previous.labels, wanted.previous.annotations) if wanted.previous else ({}, {})
+        options = Instructions(mr.origin, labels, *previous, overwrite_labels, overwrite_annotations, scaling)
+        asked = [mr.origin, labels, overwrite_labels, overwrite_annotations, scaling]
+        return options, digest([wanted.manifest, asked])
+
+    return of
+
+
 async def _read(objects: Sequence[ObjectApplication]) -> None:
-    """Read the objects that may exist, all at once; all that are left once a creation has met an existing object."""
+    """Read the objects that may exist, all at once; all remaining ones once a creation has met an existing object."""
     while True:
         reads_all = any(each.has_met_an_existing_object for each in objects)
         unread = {
             ObjectQuestion(resource, key_of(each.wanted.manifest), Cluster.TARGET): each
-            for each in _before_an_obstacle(objects)
+            for each in _before_an_error(objects)
             if isinstance(resource := each.wanted.resource, Resource)
             and not each.is_read
             and not each.is_at_end
@@ -124,13 +136,14 @@ async def _read_definitions(objects: Sequence[ObjectApplication], rules: dict[Re
     """Read the definitions of custom resources that differ from their manifests."""
     questions = {
         question: resource
-        for each in _before_an_obstacle(objects)
+        for each in _before_an_error(objects)
         if isinstance(resource := each.wanted.resource, Resource)
         and (question := each.definition_question()) is not None
     }
     answers = await AtOnce(tuple(questions)) if questions else ()
     for resource, answer in zip(questions.values(), answers, strict=True):
-        rules[resource] = rule_of(resource, answer)
+        found = answer.objects[0] if isinstance(answer, Found) else None
+        rules[resource] = None if found is None else custom_resource_rule(found, resource.version)
 
 
 async def _decide(mr: Reconciliation, objects: Sequence[ObjectApplication]) -> None:
@@ -139,21 +152,21 @@ async def _decide(mr: Reconciliation, objects: Sequence[ObjectApplication]) -> N
         if each.next is None and (each.is_read or not each.may_exist):
             await mr.work(each.nodes)
             each.decide()
-        if isinstance(each.next, Obstacle) and not each.next.is_unreachable:
+        if isinstance(each.next, ApplyError) and not each.next.is_unreachable:
             break
-    tried = [(each, each.dry_run) for each in _before_an_obstacle(objects) if each.dry_run is not None]
+    tried = [(each, each.dry_run) for each in _before_an_error(objects) if each.dry_run is not None]
     results = await AtOnce(tuple(dry_run for _, dry_run in tried)) if tried else ()
     for (each, _), result in zip(tried, results, strict=True):
         each.take_dry_run(result)
 
 
-def _before_an_obstacle(objects: Iterable[ObjectApplication]) -> Iterator[ObjectApplication]:
+def _before_an_error(objects: Iterable[ObjectApplication]) -> Iterator[ObjectApplication]:
     """The objects before the first that cannot be applied."""
-    return takewhile(lambda each: not isinstance(each.next, Obstacle), objects)
+    return takewhile(lambda each: not isinstance(each.next, ApplyError), objects)
 
 
 async def _write(mr: Reconciliation, applications: Sequence[ObjectApplication]) -> tuple[WriteResult, ...]:
-    """Write objects one after the other, up to the first refusal; tell before which ones are taken from others."""
+    """Write objects one after the other, up to the first error; record before which ones are taken from others."""
     taken = [each.live for each in applications if isinstance(each.write, Update) and each.live is not None]
     if events := _contested_events(mr, taken):
         await RecordEvents(events)
@@ -161,10 +174,10 @@ async def _write(mr: Reconciliation, applications: Sequence[ObjectApplication]) 
 
 
 def _contested_events(mr: Reconciliation, taken: Iterable[Manifest]) -> tuple[Event, ...]:
-    """The event about live objects that are taken back from another ManagedResource of the cluster; none if none are.
+    """The event about live objects that are taken back from another ManagedResource of the cluster.
 
-    Both may write, in turns, as nothing tells which is right. But each is told of the other when it takes an object
-    back. An object that moves from one to the other is taken once, and not back, so no event tells of that.
+    Both may write, in turns, as nothing tells which is right; each one's events name the other. An object that moves
+    from one to the other is taken once and not taken back, so there is no event for it.
     """
     own = Origin(mr.config.cluster_id, mr.key)
     applied = frozenset(each.identity for each in references_of(mr.manifest) if each.is_applied)
@@ -180,7 +193,7 @@ def _contested_events(mr: Reconciliation, taken: Iterable[Manifest]) -> tuple[Ev
         if identity in claimed[other]:
             contested.append(f'"{identity}" by {other}')
     note = f"wanted by other ManagedResources as well: {', '.join(contested)}"
-    return (event(mr, "Warning", "ContestedResources", note),) if contested else ()
+    return (mr.event("Warning", "ContestedResources", note),) if contested else ()
 
 
 def _claimed(mr: Reconciliation, key: ObjectKey) -> frozenset[Identity]:
@@ -192,31 +205,33 @@ def _claimed(mr: Reconciliation, key: ObjectKey) -> frozenset[Identity]:
 
 
 async def _end(mr: Reconciliation, desired: Desired, objects: Sequence[ObjectApplication]) -> Applied | Plan:
-    """How the objects ended up: up to the first that fails, or all that could be read."""
+    """The states of the objects, or the end of the reconciliation if one of them failed."""
     done: dict[Identity, ObjectState | None] = {}
-    obstacle: Obstacle | None = None
+    error: ApplyError | None = None
     for each in objects:
         if isinstance(each.next, Done):
             done[each.wanted.identity] = each.next.state
-        elif isinstance(each.next, Obstacle):
-            obstacle = obstacle or each.next
-            if not obstacle.is_unreachable:
+        elif isinstance(each.next, ApplyError):
+            error = error or each.next
+            if not error.is_unreachable:
                 break
-    if obstacle is not None:
-        return await _failed(mr, desired, obstacle, done)
+    if error is not None:
+        return await _failed(mr, desired, error, done)
     return Applied(desired, tuple(state for state in done.values() if state is not None))
 
 
 async def _failed(
-    mr: Reconciliation, desired: Desired, obstacle: Obstacle, done: Mapping[Identity, ObjectState | None] = _NOTHING
+    mr: Reconciliation, desired: Desired, error: ApplyError, done: Mapping[Identity, ObjectState | None] = _NOTHING
 ) -> Plan:
     """The end of the reconciliation.
 
-    In the status the references to the objects that are applied already have labels and annotations as applied. So the
-    next merge knows which of them it has to remove, even if the Secrets change before this delivery is complete.
+    In the status the references to objects that are applied already get their new labels and annotations. So the next
+    merge knows which of them it has to remove, even if the Secrets change before all objects are applied.
     """
     new = {each.identity: each for each in desired.references if each.identity in done}
     references = [new.get(each.identity, each).in_status() for each in references_of(mr.manifest)]
-    problem = obstacle.text if obstacle.is_unreachable else f"could not apply all new resources: {obstacle.text}"
     state = attempted(mr, desired, [each for each in done.values() if each is not None])
-    return await trouble(mr, obstacle, APPLY_FAILED, problem, state, resources=references)
+    logged = error.text if error.is_unreachable else f"could not apply all new resources: {error.text}"
+    return await mr.failed(
+        APPLY_FAILED, error.text, state, logged=logged, is_unreachable=error.is_unreachable, resources=references
+    )

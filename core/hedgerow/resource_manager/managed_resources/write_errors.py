@@ -1,4 +1,4 @@
-"""What follows the API error of a write: another attempt, replacing the object, or an error.
+"""Decides by the API error of a write: read the object again, replace it, or fail.
 
 Source: managed-resources §7.9.
 """
@@ -14,8 +14,8 @@ from hedgerow.machinery.scalars import parse_bool
 _NO_ANSWER: Final = 0
 _CONFLICT: Final = 409
 _INVALID: Final = 422
-MOST_ATTEMPTS: Final = 4
-"""Attempts to write one object in one turn."""
+_MOST_ATTEMPTS: Final = 4
+"""Attempts to write one object in one reconciliation."""
 _IMMUTABLE: Final = frozenset({Kind("v1", "ConfigMap"), Kind("v1", "Secret")})
 _IMMUTABILITY: Final = "field is immutable when `immutable` is set"
 _REASON_OF_DELETION: Final = (
@@ -24,13 +24,13 @@ _REASON_OF_DELETION: Final = (
 )
 
 
-def is_worth_another_look(writes: Sequence[WriteResult]) -> bool:
+def is_to_be_read_again(writes: Sequence[WriteResult]) -> bool:
     """True if the last write may have failed because the object differs from the one that was read.
 
     That holds for every creation: an API server checks last whether the object exists.
     """
     last = writes[-1]
-    if last.error is None or last.error.code == _NO_ANSWER or len(writes) >= MOST_ATTEMPTS:
+    if last.error is None or last.error.code == _NO_ANSWER or len(writes) >= _MOST_ATTEMPTS:
         return False
     return isinstance(last.action, Create) or (isinstance(last.action, Update) and has_come_too_late(last))
 
@@ -45,9 +45,9 @@ def exists_already(error: ApiError) -> bool:
     return error.code == _CONFLICT
 
 
-def replacement(refused: WriteResult) -> Delete | None:
-    """The deletion of an object that cannot be updated as desired; none if it must not be deleted for that."""
-    action, error = refused.action, refused.error
+def replacement(failed: WriteResult) -> Delete | None:
+    """The deletion of an object that cannot be updated, so that it is created anew; none if that is not allowed."""
+    action, error = failed.action, failed.error
     if not isinstance(action, Update) or error is None or error.code != _INVALID:
         return None
     value = annotations_of(action.manifest).get(DELETE_ON_INVALID_UPDATE)
@@ -64,19 +64,14 @@ def _is_immutable(merged: Manifest, error: ApiError) -> bool:
 
 
 def error_text(writes: Sequence[WriteResult], wanted: object) -> str:
-    """The error of an object whose last write ends the turn.
-
-    Args:
-        writes: all writes of this turn to the object. The last one failed, or deleted the object.
-        wanted: the object, as messages name it.
-    """
+    """The error of an object, by all its writes of a reconciliation; the last one failed, or deleted the object."""
     last = writes[-1]
     message = last.error.message if last.error is not None else ""
     if isinstance(last.action, Delete):
         if last.error is not None:
             return f"error deleting object \"{wanted}\" after 'invalid' update error: {message}"
-        refusal = writes[-2].error if len(writes) > 1 else None
-        return f'deleted object "{wanted}" {_REASON_OF_DELETION}: {refusal.message if refusal else ""}'
+        invalid = writes[-2].error if len(writes) > 1 else None
+        return f'deleted object "{wanted}" {_REASON_OF_DELETION}: {invalid.message if invalid else ""}'
     is_conflict = last.error is not None and last.error.code == _CONFLICT
     return message if isinstance(last.action, Update) and is_conflict else apply_error(wanted, message)
 

@@ -11,7 +11,7 @@ from hedgerow.api.references import references_of
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import Action, ApiError, Create, JsonPatch, WriteResult
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
     KEY,

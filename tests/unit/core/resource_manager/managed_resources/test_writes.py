@@ -26,7 +26,7 @@ from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index, Snapshot, Value
 from hedgerow.machinery.steps import AtOnce, Step
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from tests.unit.core.resource_manager.managed_resources.harness import (
     CLAIMS,
     CONFIG_MAPS,

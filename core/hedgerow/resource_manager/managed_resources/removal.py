@@ -1,18 +1,18 @@
-"""How one object is deleted that is no longer listed, and whether it is gone.
+"""Deletes one object that is no longer listed, unless it stays.
 
-An object stays if its annotation says so, if the garbage collector looks after it, and if it belongs to another
-ManagedResource by now. §7.7 does not mention the last case: it deletes whatever is no longer listed. But if a
-ManagedResource is renamed, or an object moves from one to another, what the new one has taken over would be lost.
+An object stays if its annotation asks for it, if the garbage collector handles it, or if it belongs to another
+ManagedResource by now. §7.7 lacks the last rule. But if a ManagedResource is renamed, or an object moves from one to
+another, the object would be deleted after the new one has taken it over.
 
 The origin annotation says whom an object belongs to:
 
-- Without one, or with an unreadable one, it is ours if the status says that it was applied. An object that the status
-  only records may have existed before.
-- With our own it is ours. So it is if namespace and name are ours and either side has no cluster id: then the id was
+- Without a readable one it is ours if the status says that it was applied. An object that the status only records may
+  have existed before.
+- With our own it is ours; also if only namespace and name are ours and either side has no cluster id: the id was
   configured, or removed, after the object was applied.
 - An object of another ManagedResource of our cluster has been taken over, and stays.
-- An object of any other cluster stays as well, even under our namespace and name: several source clusters may deliver
-  into one target. It may also be left from a former id of ours, so an event tells of it.
+- An object of another cluster stays too, even under our namespace and name, as several source clusters may deliver into
+  one target. It may also be left from a former cluster id of ours, so an event tells of it.
 
 Source: managed-resources §7.7.
 """
@@ -20,7 +20,7 @@ Source: managed-resources §7.7.
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from returns.result import Failure
 
@@ -46,24 +46,41 @@ from hedgerow.machinery.questions import KindQuestion, ListQuestion, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, boolean_at, list_at, object_at, objects_at, texts_at, with_value
 from hedgerow.machinery.scalars import parse_bool, parse_duration, parse_timestamp
 from hedgerow.machinery.steps import AtOnce
-from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Obstacle, Reconciliation
+from hedgerow.resource_manager.managed_resources.reconciliation import Reconciliation
 
-_NAMESPACE: Final = Kind("v1", "Namespace")
 _COLLECTED: Final = frozenset({Kind("v1", "ConfigMap"), Kind("v1", "Secret")})
 _OWNING_GROUPS: Final = frozenset({"apps", "extensions", "batch"})
-"""Groups whose objects go after what they own."""
-_ORDINAL: Final = "(0|[1-9][0-9]*)"
+"""Groups whose objects are deleted after the objects that they own."""
 _FORBIDDEN: Final = 403
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
-    """The object does not exist, or stays for a reason."""
+class Absent:
+    """The object does not exist."""
 
-    foreign: Origin | None = None
-    """The ManagedResource of another cluster that it stays for."""
     is_unserved: bool = False
-    """Whether it only seems to be gone, as the server does not know its kind."""
+    """True if the server does not know its kind, which may change a moment after its start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The object stays, as it is not ours to delete."""
+
+    owner: Origin | None = None
+    """The ManagedResource of another cluster that it belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The object exists, or its state is unknown."""
+
+    error: str = ""
+    """Why it could not be deleted; empty: its deletion takes time."""
+    is_unreachable: bool = False
+    """True if an API server did not answer."""
+
+
+Removal: TypeAlias = Absent | Left | Pending
 
 
 class Live(NamedTuple):
@@ -75,49 +92,35 @@ class Live(NamedTuple):
 
 
 async def live_object(reference: Reference) -> Live | NotAnswered:
-    """Read an object; or why it is not known."""
+    """The object that a reference names, read live."""
     resource = await KindQuestion(reference.kind)
-    return resource if isinstance(resource, NotAnswered) else await _live_object_of(resource, reference)
+    return resource if isinstance(resource, NotAnswered) else await _read(resource, reference)
 
 
-async def _live_object_of(resource: Resource, reference: Reference) -> Live | NotAnswered:
+async def _read(resource: Resource, reference: Reference) -> Live | NotAnswered:
     namespace = (reference.key.namespace or DEFAULT_NAMESPACE) if resource.namespaced else ""
     key = ObjectKey(namespace, reference.key.name)
     answer = await ObjectQuestion(resource, key, Cluster.TARGET)
     return answer if isinstance(answer, NotAnswered) else Live(resource, key, answer.objects[0])
 
 
-async def removed(mr: Reconciliation, reference: Reference) -> Gone | Obstacle:
-    """Delete one object, and tell whether it is gone.
-
-    Args:
-        mr: the ManagedResource that it belonged to.
-        reference: the object.
-
-    Returns:
-        What keeps it there if it is not gone; without a text it is only time.
-    """
+async def removed(mr: Reconciliation, reference: Reference) -> Removal:
+    """Delete an object that belonged to a ManagedResource, unless it stays."""
     resource = await KindQuestion(reference.kind)
-    if isinstance(resource, NotAnswered):
-        return _absent_or_unknown(resource)
-    live = await _live_object_of(resource, reference)
+    live = resource if isinstance(resource, NotAnswered) else await _read(resource, reference)
     if isinstance(live, NotAnswered):
-        # What is not known to have been applied, and may not even be read, could not be created either.
-        could_not_be_created = live.code == _FORBIDDEN and not reference.is_applied
-        return Gone() if could_not_be_created else _absent_or_unknown(live)
+        if live.is_not_found:
+            return Absent(live.is_unserved)
+        # An object that is not known to be applied, and may not even be read, could not be created either.
+        could_not_be_created = live is not resource and live.code == _FORBIDDEN and not reference.is_applied
+        return Absent() if could_not_be_created else Pending(live.message, live.is_unreachable)
     try:
-        return _reason_to_stay(mr, reference, live.manifest) or Obstacle(await _removed(mr, live))
+        return _left(mr, reference, live.manifest) or Pending(await _delete(mr, live))
     except UnreadableError as error:
-        return Obstacle(str(error))
+        return Pending(str(error))
 
 
-def _absent_or_unknown(answer: NotAnswered) -> Gone | Obstacle:
-    if answer.is_not_found:
-        return Gone(is_unserved=answer.is_unserved)
-    return Obstacle(answer.message, answer.is_unreachable)
-
-
-def _reason_to_stay(mr: Reconciliation, reference: Reference, live: Manifest) -> Gone | None:
+def _left(mr: Reconciliation, reference: Reference, live: Manifest) -> Left | None:
     is_collected = (
         mr.config.garbage_collection
         and reference.kind in _COLLECTED
@@ -125,18 +128,21 @@ def _reason_to_stay(mr: Reconciliation, reference: Reference, live: Manifest) ->
     )
     is_not_ours = not reference.is_applied and origin_of(live) is None
     if is_collected or is_not_ours or _is_true(annotations_of(live).get(KEEP_OBJECT)):
-        return Gone()
+        return Left()
     own = Origin(mr.config.cluster_id, mr.key)
     other = other_origin(live, own)
-    return None if other is None else Gone(other if other.cluster_id != own.cluster_id else None)
+    return None if other is None else Left(other if other.cluster_id != own.cluster_id else None)
 
 
 def _is_true(value: Any) -> bool:
     return isinstance(value, str) and parse_bool(value).value_or(default_value=False)
 
 
-async def _removed(mr: Reconciliation, live: Live) -> str:
-    """Claims first, as nothing leads to them afterwards; then the object; then, after long enough, its finalizers."""
+async def _delete(mr: Reconciliation, live: Live) -> str:
+    """Delete claims, then the object, then its finalizers if they are overdue; the first error, or an empty text.
+
+    Claims go first, as nothing leads to them once the object is gone.
+    """
     if problem := await _delete_claims(mr, live):
         return f"failed cleaning up PersistentVolumeClaims of StatefulSet: {problem}"
     write = _finalization(live, mr.now)
@@ -145,17 +151,17 @@ async def _removed(mr: Reconciliation, live: Live) -> str:
         propagation: Propagation | None = "Foreground" if live.resource.group in _OWNING_GROUPS else None
         uid = uid_of(live.manifest)
         write = Delete(live.resource, live.key, "no-longer-listed", uid, propagation=propagation)
-    return (_problem(await write) if write is not None and not isinstance(write, str) else "") or error
+    return (_error(await write) if write is not None and not isinstance(write, str) else "") or error
 
 
-def _problem(result: WriteResult) -> str:
-    """The server's objection to a write; empty if there is none, or the object is gone."""
+def _error(result: WriteResult) -> str:
+    """The error of a write; empty if it succeeded or the object is gone."""
     error = result.error
     return "" if error is None or error.is_not_found else error.message
 
 
 async def _delete_claims(mr: Reconciliation, live: Live) -> str:
-    """Delete the PersistentVolumeClaims of a StatefulSet, each by its uid; why that failed, if it did."""
+    """Delete the PersistentVolumeClaims of a StatefulSet, each by its uid; the first error, or an empty text."""
     stateful_set = live.manifest
     if (
         live.resource.kind != "StatefulSet"
@@ -173,34 +179,35 @@ async def _delete_claims(mr: Reconciliation, live: Live) -> str:
     due = [each for each in answer.objects if _is_claim_of(each, stateful_set) and not is_terminating(each)]
     deletions = (Delete(PERSISTENT_VOLUME_CLAIMS, key_of(each), "claim-of-stateful-set", uid_of(each)) for each in due)
     results = await AtOnce(tuple(deletions)) if due else ()
-    return next(filter(None, map(_problem, results)), "")
+    return next(filter(None, map(_error, results)), "")
 
 
 def _is_claim_of(claim: Manifest, stateful_set: Manifest) -> bool:
-    """True if the claim has the name that the StatefulSet controller gives: `<template>-<statefulset>-<ordinal>`.
+    """True if a claim has a name that the StatefulSet controller gives: `<template>-<statefulset>-<ordinal>`.
 
-    Claims of former replicas count as well. Other claims that carry the labels, such as a backup's, do not.
+    Claims of former replicas count. Other claims that carry the labels, such as those of a backup, do not.
 
     Source: Kubernetes documentation, "StatefulSets", stable storage; decision "`deletePersistentVolumeClaims`".
     """
     name, owner = key_of(claim).name, key_of(stateful_set).name
     templates = (key_of(each).name for each in objects_at(stateful_set, "spec", "volumeClaimTemplates"))
-    return any(re.fullmatch(f"{re.escape(f'{template}-{owner}-')}{_ORDINAL}", name) for template in templates)
+    return any(re.fullmatch(f"{re.escape(f'{template}-{owner}-')}(0|[1-9][0-9]*)", name) for template in templates)
 
 
 def _finalization(live: Live, now: datetime) -> Action | str | None:
-    """The write that frees an object of its finalizers, or why it cannot be told when; none where it is not due."""
+    """The write that removes overdue finalizers; none if it is not due, an error if the delay is unreadable."""
     text = annotations_of(live.manifest).get(FINALIZE_DELETION_AFTER)
     if text is None:
         return None
-    patience = parse_duration(text)
-    if isinstance(patience, Failure):
-        return f"failed parsing duration of {FINALIZE_DELETION_AFTER} annotation: {patience.failure()}"
+    delay = parse_duration(text)
+    if isinstance(delay, Failure):
+        return f"failed parsing duration of {FINALIZE_DELETION_AFTER} annotation: {delay.failure()}"
     since = parse_timestamp(object_at(live.manifest, "metadata").get("deletionTimestamp"))
-    if not patience.unwrap() or since is None or since + patience.unwrap() > now:
+    if not delay.unwrap() or since is None or since + delay.unwrap() > now:
         return None
     finalizers = list_at(live.manifest, "metadata", "finalizers")
-    if live.resource.object_kind == _NAMESPACE and (finalizers or list_at(live.manifest, "spec", "finalizers")):
+    is_namespace = live.resource.object_kind == Kind("v1", "Namespace")
+    if is_namespace and (finalizers or list_at(live.manifest, "spec", "finalizers")):
         freed = with_value(live.manifest, ("metadata", "finalizers"), [])
         freed = with_value(freed, ("spec", "finalizers"), [])
         return Update(live.resource, freed, "deletion-overdue", subresource="finalize")

@@ -1,13 +1,13 @@
-"""One object on its way to be as it should be: what to read, to try and to write next.
+"""Applies one object: what to read, to try by a dry run and to write next.
 
-What this ManagedResource has not applied before is created without a look.
+An object that this ManagedResource has not applied before is created without reading it.
 
 Source: managed-resources §7.9, §8.6; decision "steady state".
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from returns.result import Failure, Result
 
@@ -20,10 +20,8 @@ from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Create, Delete, Update, WriteResult
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError, boolean_at
-from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects
-from hedgerow.resource_manager.managed_resources.desired import NODES_OF_AN_OBJECT, DesiredObject, injected_labels
-from hedgerow.resource_manager.managed_resources.equivalences import equivalences_of
+from hedgerow.machinery.reading import UnreadableError
+from hedgerow.resource_manager.managed_resources.desired import NODES_OF_AN_OBJECT, DesiredObject
 from hedgerow.resource_manager.managed_resources.merge.merging import (
     Application,
     CreateObject,
@@ -32,107 +30,110 @@ from hedgerow.resource_manager.managed_resources.merge.merging import (
     application,
     with_injected_labels,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.dry_runs import Verdict, is_due, verdict
-from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import Obstacle, Reconciliation
-from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState, digest
-from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import is_object_unchanged
-from hedgerow.resource_manager.managed_resources.reconciliation.write_errors import (
+from hedgerow.resource_manager.managed_resources.reconciliation import ObjectState, Reconciliation
+from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference
+from hedgerow.resource_manager.managed_resources.server_defaults.kinds import storage_rule
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, StorageRule
+from hedgerow.resource_manager.managed_resources.unchanged import Verdict, is_due, is_object_unchanged, verdict
+from hedgerow.resource_manager.managed_resources.write_errors import (
     apply_error,
     error_text,
     exists_already,
     has_come_too_late,
-    is_worth_another_look,
+    is_to_be_read_again,
     replacement,
 )
-from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference
-from hedgerow.resource_manager.managed_resources.server_defaults.kinds import storage_rule
-from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, StorageRule, custom_resource_rule
-
-_NAMELESS: Final = "resource name may not be empty"
 
 Rules: TypeAlias = Mapping[Resource, StorageRule | None]
-"""How custom resources are stored, as far as their definitions were read; none: a definition does not tell."""
+"""Storage rules of custom resources whose definitions were read; none: the definition could not be read."""
+Write: TypeAlias = Create | Update | Delete
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The object is as it should be."""
+    """The object is as desired."""
 
     state: ObjectState | None
-    """None: nothing identifies it."""
+    """None if there is no live object to identify."""
 
 
-Write: TypeAlias = Create | Update | Delete
+@dataclass(frozen=True, slots=True)
+class ApplyError:
+    """The object cannot be applied."""
+
+    text: str
+    is_unreachable: bool = False
+    """True if an API server did not answer."""
 
 
 @dataclass(slots=True)
 class ObjectApplication:
-    """An object to apply, and what this reconciliation has found out and written of it."""
+    """An object to apply, and what this reconciliation has read and written of it."""
 
     mr: Reconciliation
     wanted: DesiredObject
     options: Instructions
     asked: bytes
-    """Digest of all that is asked of it."""
+    """As in `ObjectState`."""
     rules: Rules
     writes: list[WriteResult] = field(default_factory=list)
     is_read: bool = False
-    """True if the object was read since the last refused write."""
+    """True if the object was read since the last failed write."""
     live: Manifest | None = None
-    """The object as it was read; none: it does not exist, or was not read."""
-    next: Done | Obstacle | Write | None = None
-    """What to write next, or how the object ended up; none: not known yet."""
+    """The object as it was read; none if it does not exist, or was not read."""
+    next: Done | ApplyError | Write | None = None
+    """The next write, or the end; none: not decided yet."""
     dry_run: Update | None = None
-    """To be made before it is known what comes next."""
+    """A dry run that decides on what is next."""
     _compared: tuple[StorageRule | None, Result[Application, Problem]] | None = None
 
     @property
     def nodes(self) -> int:
-        """To decide about it takes as long as to read so many nodes."""
+        """A decision about the object takes as long as reading so many nodes."""
         return NODES_OF_AN_OBJECT + count_nodes(self.wanted.manifest)
 
     @property
     def known(self) -> ObjectState | None:
-        """What the last reconciliation left of it; none if something else was asked for then."""
+        """The state that the last reconciliation left; none if something else was asked for then."""
         known = self.mr.state.objects.get(self.wanted.identity)
         if known is None or not self.asked or known.asked != self.asked:
             return None
-        is_there = (known.resource, known.key) == (self.wanted.resource, key_of(self.wanted.manifest))
-        return known if is_there else None
+        is_same = (known.resource, known.key) == (self.wanted.resource, key_of(self.wanted.manifest))
+        return known if is_same else None
 
     @property
     def may_exist(self) -> bool:
-        """True if it was there once, or a write has shown that there may be more than was known."""
+        """True if the object was applied before, or a write has shown that it may exist."""
         return self.wanted.known or self.wanted.identity in self.mr.state.objects or bool(self.writes)
 
     @property
     def has_met_an_existing_object(self) -> bool:
-        """True if a creation was refused because the object exists, or for another reason and it exists."""
-        refusals = (write.error for write in self.writes if isinstance(write.action, Create))
-        return any(refusal is not None and (self.live is not None or exists_already(refusal)) for refusal in refusals)
+        """True if a creation failed because the object exists, or failed otherwise and the object exists."""
+        errors = (write.error for write in self.writes if isinstance(write.action, Create))
+        return any(error is not None and (self.live is not None or exists_already(error)) for error in errors)
 
     @property
     def write(self) -> Write | None:
-        """What to write next; none: nothing, or that is not known yet."""
+        """The next write."""
         return self.next if isinstance(self.next, Create | Update | Delete) else None
 
     @property
     def is_at_end(self) -> bool:
-        """True if nothing more is to be done about it in this reconciliation."""
-        return isinstance(self.next, Done | Obstacle)
+        """True if nothing more is to be done in this reconciliation."""
+        return isinstance(self.next, Done | ApplyError)
 
     def begin(self) -> None:
         """Decide what can be decided without reading."""
         name, known = key_of(self.wanted.manifest).name, self.known
-        if problem := self.wanted.problem or (None if name else _NAMELESS):
-            self.next = Obstacle(apply_error(self.wanted, problem))
+        if problem := self.wanted.problem or (None if name else "resource name may not be empty"):
+            self.next = ApplyError(apply_error(self.wanted, problem))
         elif isinstance(self.wanted.resource, NotAnswered):
             self.next = self._unread(self.wanted.resource)
         elif known is not None and not self.mr.config.always_update and is_object_unchanged(self.mr, known):
             self.next = Done(known)
 
     def take_answer(self, answer: Answer) -> None:
-        """Note the object as it was read. If it does not exist, the refusal of its last write stands."""
+        """Note the object as it was read. If it does not exist, the error of its last write stands."""
         last = self.writes[-1] if self.writes else None
         is_missing = isinstance(answer, NotAnswered) and answer.is_not_found
         if (
@@ -141,7 +142,7 @@ class ObjectApplication:
             and not answer.is_unreachable
             and (not is_missing or not has_come_too_late(last))
         ):
-            self.next = Obstacle(error_text(self.writes, self.wanted))
+            self.next = ApplyError(error_text(self.writes, self.wanted))
         elif isinstance(answer, NotAnswered) and not is_missing:
             self.next = self._unread(answer)
         else:
@@ -160,21 +161,21 @@ class ObjectApplication:
         ):
             return None
         found = self._application().value_or(None)
-        if not isinstance(found, UpdateObject) or self._may_be_the_servers(found.because):
+        if not isinstance(found, UpdateObject) or self._may_be_settled(found.because):
             return None
         name = f"{resource.plural}.{resource.group}"
         return ObjectQuestion(CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", name), Cluster.TARGET)
 
     def decide(self) -> None:
-        """Decide what comes next, by the object as it was read, or as if it did not exist."""
+        """Decide what is next, by the object as it was read, or as if it did not exist."""
         found = self._application()
         if isinstance(found, Failure):
-            self.next = Obstacle(apply_error(self.wanted, self._problem(found.failure())))
+            self.next = ApplyError(apply_error(self.wanted, self._problem(found.failure())))
             return
         match found.unwrap(), self.wanted.resource:
             case CreateObject(manifest), Resource() as resource:
                 self.next = Create(resource, manifest, "missing")
-            case UpdateObject(manifest, because), Resource() as resource if not self._may_be_the_servers(because):
+            case UpdateObject(manifest, because), Resource() as resource if not self._may_be_settled(because):
                 self.next = Update(resource, manifest, "differs")
             case UpdateObject(_, because), _:
                 self._try(because)
@@ -186,9 +187,12 @@ class ObjectApplication:
         write, known, settled = self.dry_run, self.known, self._because()
         found = verdict(result, self.live)
         is_guess = known is None and bool(settled)
+        has_new_context = known is not None and self.mr.write_context(known.resource, known.key.namespace).differs(
+            known.context
+        )
         if write is not None and (
             found is Verdict.CHANGES
-            or (found is Verdict.NOT_SUPPORTED and (is_guess or self._has_another_context(known)))
+            or (found is Verdict.NOT_SUPPORTED and (is_guess or has_new_context))
             or (found is Verdict.NOT_KNOWN and is_guess)
         ):
             self.next = replace(write, dry_run=False)
@@ -202,45 +206,32 @@ class ObjectApplication:
         self.next = None
         if result.error is None and isinstance(result.action, Create | Update):
             self.is_read, self.live, self._compared = True, result.stored, None
-            # What the server has made otherwise it would make so again.
+            # The server would make the remaining differences again.
             self.next = self._done(self._because(), is_tried=True)
-        elif is_worth_another_look(self.writes):
+        elif is_to_be_read_again(self.writes):
             self.is_read, self.live = False, None
         else:
-            self.next = replacement(result) or Obstacle(error_text(self.writes, self.wanted))
+            self.next = replacement(result) or ApplyError(error_text(self.writes, self.wanted))
 
     def _try(self, settled: tuple[Difference, ...]) -> None:
-        """Decide about a live object that differs from its manifest only as the server wants it.
-
-        If that may have changed, a dry run is made first.
-        """
+        """Decide on a live object that has only settled differences: by a dry run if one is due."""
         known = self.known
         is_wanted = is_due(self.mr, known) if known is not None else self.mr.context.looks_once
-        write = self._write("differs" if known is None and settled else "dry-run-differs") if is_wanted else None
-        if write is not None:
-            self.dry_run = replace(write, dry_run=True)
-        else:
-            is_never_written = is_ignored(self.wanted.manifest) and not settled
-            self.next = self._done(settled, is_tried=is_never_written)
+        if is_wanted and isinstance(self.wanted.resource, Resource):
+            found = application(self.wanted.manifest, self.live, self.options, always_update=True).value_or(None)
+            if isinstance(found, UpdateObject):
+                reason = "differs" if known is None and settled else "dry-run-differs"
+                self.dry_run = Update(self.wanted.resource, found.manifest, reason, dry_run=True)
+                return
+        is_never_written = is_ignored(self.wanted.manifest) and not settled
+        self.next = self._done(settled, is_tried=is_never_written)
 
-    def _write(self, reason: str) -> Update | None:
-        """The write of the live object as its manifest asks for it now; none for one that is never written again."""
-        found = application(self.wanted.manifest, self.live, self.options, always_update=True).value_or(None)
-        if not isinstance(found, UpdateObject) or not isinstance(self.wanted.resource, Resource):
-            return None
-        return Update(self.wanted.resource, found.manifest, reason)
-
-    def _may_be_the_servers(self, because: tuple[Difference, ...]) -> bool:
-        """True if differences may be the server's doing, so that another write would not remove them."""
+    def _may_be_settled(self, because: tuple[Difference, ...]) -> bool:
+        """True if the server may have made the differences, so that another write would not remove them."""
         if not because or self.mr.config.always_update:
             return False
         known = self.known
         return self.mr.context.looks_once if known is None else because == known.settled
-
-    def _has_another_context(self, known: ObjectState | None) -> bool:
-        if known is None:
-            return False
-        return self.mr.write_context(known.resource, known.key.namespace).differs(known.context)
 
     def _application(self) -> Result[Application, Problem]:
         rule = self.rules.get(self.wanted.resource) if isinstance(self.wanted.resource, Resource) else None
@@ -251,12 +242,12 @@ class ObjectApplication:
         return self._compared[1]
 
     def _because(self) -> tuple[Difference, ...]:
-        """In what the object differs from what was sent."""
+        """The differences between the live object and the one to write."""
         found = self._application().value_or(None)
         return found.because if isinstance(found, UpdateObject) else ()
 
     def _problem(self, failure: Problem) -> str:
-        """The problem, and that it is the injection of labels that has it, if so."""
+        """The problem of the merge, and whether the injection of labels has it."""
         try:
             with_injected_labels(self.wanted.manifest, self.options.labels)
         except UnreadableError as error:
@@ -264,15 +255,13 @@ class ObjectApplication:
                 return f'error injecting labels into object "{self.wanted}": {failure}'
         return str(failure)
 
-    def _unread(self, problem: NotAnswered) -> Obstacle:
-        return Obstacle(apply_error(self.wanted, problem.message), problem.is_unreachable)
+    def _unread(self, answer: NotAnswered) -> ApplyError:
+        return ApplyError(apply_error(self.wanted, answer.message), answer.is_unreachable)
 
     def _done(self, settled: tuple[Difference, ...], *, is_tried: bool) -> Done:
-        """The object is as it should be.
+        """The end: the object is as desired, apart from settled differences.
 
-        Args:
-            settled: what the server makes of it beyond what is known.
-            is_tried: whether this reconciliation has found out what the server makes of it.
+        `is_tried` is true if this reconciliation has written the object, or tried that.
         """
         resource, key = self.wanted.resource, key_of(self.wanted.manifest)
         if self.live is None or isinstance(resource, NotAnswered):
@@ -298,40 +287,3 @@ class ObjectApplication:
                 scaling=self.options.scaling,
             )
         )
-
-
-def rule_of(resource: Resource, answer: Answer) -> StorageRule | None:
-    """How custom resources of a kind are stored, as their definition tells; none if it does not."""
-    return custom_resource_rule(answer.objects[0], resource.version) if isinstance(answer, Found) else None
-
-
-def merge_options(
-    mr: Reconciliation, autoscaled: ScaledObjects
-) -> Callable[[DesiredObject], tuple[Instructions, bytes]]:
-    """For each object its merge options, and a digest of all that is asked of it.
-
-    What was asked before stays out of the digest. It only tells what to take away, and that is done once.
-
-    Raises:
-        UnreadableError: the ManagedResource has a shape that no API server stores.
-    """
-    equivalences = equivalences_of(mr.manifest)
-    spec = mr.manifest.get("spec") or {}
-    labels = injected_labels(mr.manifest, mr.config.managed_by)
-    overwrite_labels = boolean_at(spec, "forceOverwriteLabels") is True
-    overwrite_annotations = boolean_at(spec, "forceOverwriteAnnotations") is True
-
-    def of(wanted: DesiredObject) -> tuple[Instructions, bytes]:
-        options = Instructions(
-            mr.origin,
-            labels,
-            wanted.previous_labels,
-            wanted.previous_annotations,
-            overwrite_labels,
-            overwrite_annotations,
-            autoscaled.scaling_of(wanted.identity, equivalences),
-        )
-        say = [mr.origin, labels, overwrite_labels, overwrite_annotations, options.scaling]
-        return options, digest([wanted.manifest, say])
-
-    return of

@@ -1,8 +1,8 @@
-"""What the status says: conditions and references before objects are pruned or applied, and at the end.
+"""Conditions and references in the status: before objects are pruned or applied, and at the end.
 
-As soon as the ManagedResource asks for other objects than it did, conditions become unknown. Before the first object is
-created, `status.resources` refers to all new ones: a delivery that fails half-way can then be undone, whatever the
-Secrets hold by that time. Mostly one write says both.
+As soon as the ManagedResource asks for other objects, conditions become unknown. Before the first object is created,
+`status.resources` refers to all new ones: if applying fails half-way, everything can still be deleted, whatever the
+Secrets hold by then. Mostly one write does both.
 
 Source: managed-resources §7.6, §7.10; decisions "`status.resources`" and "undecodable documents".
 """
@@ -23,39 +23,29 @@ from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.plan import Event, Plan
 from hedgerow.resource_manager.managed_resources.desired import Desired
-from hedgerow.resource_manager.managed_resources.reconciliation.managed_resource import (
+from hedgerow.resource_manager.managed_resources.pruning import Foreign, foreign_events
+from hedgerow.resource_manager.managed_resources.reconciliation import (
+    ObjectState,
     Reconciliation,
+    State,
     Statement,
-    event,
-    failure,
-    say,
-    status_write,
-    warning_of,
+    digest,
 )
-from hedgerow.resource_manager.managed_resources.reconciliation.pruning import Foreign, foreign_events
-from hedgerow.resource_manager.managed_resources.reconciliation.secrets import Content
-from hedgerow.resource_manager.managed_resources.reconciliation.state import ObjectState, State, digest
-from hedgerow.resource_manager.managed_resources.reconciliation.unchanged import finished
+from hedgerow.resource_manager.managed_resources.secrets import Content
+from hedgerow.resource_manager.managed_resources.unchanged import finished
 
 MOST_ERRORS: Final = 20
-"""Decoding errors that are told, beside the last one: a status has to hold them all."""
-
-_REASON: Final = "resources-changed"
-_CHECKS_PENDING: Final = "ChecksPending"
+"""Decoding errors in a condition, beside the last one."""
+_CHANGED: Final = "resources-changed"
+_UNKNOWN: Final = (ConditionStatus.UNKNOWN, "ChecksPending")
 _HEALTH_UNKNOWN: Final = Statement(
-    RESOURCES_HEALTHY,
-    ConditionStatus.UNKNOWN,
-    _CHECKS_PENDING,
-    "The health checks have not yet been executed for the current set of resources.",
+    RESOURCES_HEALTHY, *_UNKNOWN, "The health checks have not yet been executed for the current set of resources."
 )
 _PROGRESS_UNKNOWN: Final = Statement(
-    RESOURCES_PROGRESSING,
-    ConditionStatus.UNKNOWN,
-    _CHECKS_PENDING,
-    "Checks have not yet been executed for the current set of resources.",
+    RESOURCES_PROGRESSING, *_UNKNOWN, "Checks have not yet been executed for the current set of resources."
 )
 _APPLYING: Final = ("ApplyProgressing", "The resources are currently being reconciled.")
-_KEPT_REASONS: Final = frozenset({APPLY_FAILED, DELETION_FAILED, DELETION_PENDING})
+_LASTING_REASONS: Final = frozenset({APPLY_FAILED, DELETION_FAILED, DELETION_PENDING})
 """Reasons that stay, with their messages, until it is known whether they still hold."""
 _APPLIED: Final = Statement(RESOURCES_APPLIED, ConditionStatus.TRUE, "ApplySucceeded", "All resources are applied.")
 
@@ -64,40 +54,32 @@ async def invalidate(mr: Reconciliation, desired: Desired) -> Plan | None:
     """Make conditions unknown before objects are deleted or released; the end of the reconciliation if that fails."""
     if not desired.left and not desired.orphans:
         return None
-    return await say(mr, _REASON, *_unknown(mr, desired))
+    return await mr.write_status(_CHANGED, *_unknown(mr, desired))
 
 
 async def record(mr: Reconciliation, desired: Desired) -> Plan | None:
     """Refer to new objects in the status before the first is created; the end of the reconciliation if that fails."""
     recorded = [each.in_status() for each in desired.recorded]
-    return await say(mr, _REASON, *_unknown(mr, desired), resources=recorded or None)
+    return await mr.write_status(_CHANGED, *_unknown(mr, desired), resources=recorded or None)
 
 
 def _unknown(mr: Reconciliation, desired: Desired) -> tuple[Statement, ...]:
     """The conditions of objects that are not applied yet; none in later attempts to apply the same."""
-    if not desired.changed(mr.status) or mr.state.attempted == asked_for(desired):
+    if not desired.changed(mr.status) or mr.state.attempted == _digest_of(desired):
         return ()
-    said = mr.said(RESOURCES_APPLIED)
-    reason, message = _APPLYING if said is None or said.reason not in _KEPT_REASONS else (said.reason, said.message)
-    applying = Statement(RESOURCES_APPLIED, ConditionStatus.PROGRESSING, reason, message)
-    return (_HEALTH_UNKNOWN, _PROGRESS_UNKNOWN, applying)
+    stored = mr.applied
+    applying = (stored.reason, stored.message) if stored and stored.reason in _LASTING_REASONS else _APPLYING
+    return (_HEALTH_UNKNOWN, _PROGRESS_UNKNOWN, Statement(RESOURCES_APPLIED, ConditionStatus.PROGRESSING, *applying))
 
 
-def asked_for(desired: Desired) -> bytes:
-    """Digest of all that is asked for."""
+def _digest_of(desired: Desired) -> bytes:
     return digest([desired.checksum, desired.in_status()])
 
 
 def attempted(mr: Reconciliation, desired: Desired, applied: Iterable[ObjectState] = ()) -> State:
-    """The state after a reconciliation that could not do all that is asked for, and is tried again.
-
-    Args:
-        mr: the ManagedResource.
-        desired: what it asks for.
-        applied: the objects that are as they should be.
-    """
+    """The state after a reconciliation that has applied only some objects and is tried again."""
     objects = {**mr.state.objects, **{each.identity: each for each in applied}}
-    return replace(mr.state, objects=objects, attempted=asked_for(desired), finished=(), unserved={})
+    return replace(mr.state, objects=objects, attempted=_digest_of(desired), finished=(), unserved={})
 
 
 async def finish(
@@ -115,9 +97,9 @@ async def finish(
         mr: the ManagedResource.
         content: what its Secrets hold.
         desired: what it asks for.
-        foreign: what is no longer listed and stays.
-        applied: the objects that are as they should be, as far as their state is known.
-        recovers: whether the condition was false when the reconciliation began.
+        foreign: objects that are no longer listed and stay.
+        applied: the objects that are as desired, as far as their state is known.
+        recovers: True if the condition was false when the reconciliation began.
     """
     statement = _APPLIED
     failures: tuple[Failure, ...] = ()
@@ -125,9 +107,8 @@ async def finish(
         undecoded = f"decode all new resources: [{' '.join(_shortened(desired.decoding_errors))}]"
         statement = Statement(RESOURCES_APPLIED, ConditionStatus.FALSE, "DecodingFailed", f"Could not {undecoded}")
         # Undecodable documents have to be corrected, which is a change; only what took too long is tried again.
-        failures = (replace(failure(mr, f"could not {undecoded}"), retryable=content.ran_out_of_time),)
-    actions = await status_write(
-        mr,
+        failures = (replace(mr.failure(f"could not {undecoded}"), retryable=content.ran_out_of_time),)
+    actions = await mr.status_patches(
         "applied" if statement is _APPLIED else statement.reason,
         statement,
         resources=desired.in_status(),
@@ -138,23 +119,17 @@ async def finish(
     state = replace(
         mr.state,
         objects={each.identity: each for each in applied},
-        attempted=asked_for(desired),
+        attempted=_digest_of(desired),
         finished=finished(content, desired, statement.reason) if is_complete else (),
         unserved={},
     )
     events = (
-        *(warning_of(mr, statement.reason, statement.message) if desired.decoding_errors else ()),
-        *((event(mr, "Normal", statement.reason, statement.message),) if recovers and statement is _APPLIED else ()),
+        *(mr.warnings(statement.reason, statement.message) if desired.decoding_errors else ()),
+        *((mr.event("Normal", statement.reason, statement.message),) if recovers and statement is _APPLIED else ()),
         *foreign_events(mr, foreign),
         *_repeated_events(mr, desired),
     )
-    return Plan(
-        actions,
-        events=events if actions else (),
-        failures=failures,
-        requeue_after=mr.config.sync_period,
-        state=state,
-    )
+    return Plan(actions, events if actions else (), failures, requeue_after=mr.config.sync_period, state=state)
 
 
 def _shortened(errors: Sequence[str]) -> Sequence[str]:
@@ -167,5 +142,4 @@ def _repeated_events(mr: Reconciliation, desired: Desired) -> tuple[Event, ...]:
     if not desired.repeated:
         return ()
     objects = ", ".join(f'"{identity}"' for identity in desired.repeated)
-    note = f"only the last of several manifests is applied of {objects}"
-    return (event(mr, "Warning", "RepeatedResources", note),)
+    return (mr.event("Warning", "RepeatedResources", f"only the last of several manifests is applied of {objects}"),)

@@ -22,8 +22,7 @@ from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.plan import Action, ApiError, Create, Delete, Update, WriteResult
 from hedgerow.machinery.questions import ListQuestion, NotAnswered
-from hedgerow.resource_manager.managed_resources.config import ManagedResourceConfig
-from hedgerow.resource_manager.managed_resources.reconciliation.state import digest
+from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig, digest
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.unit.core.resource_manager.managed_resources.harness import (
     CONFIG_MAPS,
