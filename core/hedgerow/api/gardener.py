@@ -43,6 +43,8 @@ DELETION_PROTECTED: Final = "gardener.cloud/deletion-protected"
 """Label of CustomResourceDefinitions that are protected: `"true"`."""
 DELETION_CONFIRMATION: Final = "confirmation.gardener.cloud/deletion"
 """Annotation that confirms a deletion: a boolean."""
+FORCE_DELETION: Final = "confirmation.gardener.cloud/force-deletion"
+"""Annotation of a Shoot: its deletion waits for nothing. A boolean."""
 DELETION_TIMESTAMP: Final = "gardener.cloud/timestamp"
 """Annotation beside it: when the deletion was confirmed."""
 

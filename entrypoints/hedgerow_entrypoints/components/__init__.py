@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from hedgerow_entrypoints.components.registry import Component
 
 RESOURCE_MANAGER: Final = "resource-manager"
-RUNNABLE: Final = (RESOURCE_MANAGER,)
+RSYSLOG_RELP: Final = "rsyslog-relp"
+RUNNABLE: Final = (RESOURCE_MANAGER, RSYSLOG_RELP)
 """The components that have a configuration file, and so a process."""
-MODULES: Final = {RESOURCE_MANAGER: "resource_manager", "operator": "operator"}
+MODULES: Final = {RESOURCE_MANAGER: "resource_manager", "operator": "operator", RSYSLOG_RELP: "rsyslog_relp"}
 """Where the components are declared, by their names. Only what is asked for is imported."""
 
 

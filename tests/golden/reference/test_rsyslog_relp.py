@@ -16,6 +16,7 @@ from returns.result import Failure
 from hedgerow.admission import Allowed, Decision, Denied, Mutated
 from hedgerow.admission.review import parse_review
 from hedgerow.machinery.failures import FieldErrorType, joined
+from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.questions import Answer, NotAnswered, ObjectQuestion, Question
 from hedgerow.rsyslog_relp.config import RsyslogRelpConfig, decode_text
 from hedgerow.rsyslog_relp.host_paths import DEFAULT_PATHS, HostPaths
@@ -25,6 +26,7 @@ from hedgerow.rsyslog_relp.pstats import textfiles
 from hedgerow.rsyslog_relp.rendering import pstats_script
 from hedgerow.rsyslog_relp.shoot_admission import shoot_admission_webhook
 from hedgerow.rsyslog_relp.validation import config_problems
+from tests.golden.reference.recorded_extension import RecordedExtension
 from tests.golden.reference.recordings import cases
 from tests.unit.core.admission.world import answered, reviewed, world
 from tests.unit.core.rsyslog_relp.node import PATIENCE, Node
@@ -310,3 +312,37 @@ def test_monitoring_is_the_same(recording: Recording) -> None:
             assert [[each["expr"], each["legendFormat"]] for each in ours.get("targets", ())] == theirs["targets"]
     for field in ("editable", "graphTooltip", "refresh", "schemaVersion", "style", "tags", "time", "timezone", "uid"):
         assert dashboard[field] == recording["dashboard"][field]
+
+
+@pytest.mark.parametrize("recording", [*cases("rsyslog-relp-actuator.jsonl")])
+def test_the_same_is_done_with_extensions(recording: Recording) -> None:
+    if "Cluster" in {fault["kind"] for fault in recording["faults"]}:
+        return  # which we do not read live
+    recorded = RecordedExtension(recording)
+    admitted = {"create": recorded.is_admitted(None), "update": recorded.is_admitted(recording["old"])}
+
+    plan = recorded.reconcile()
+
+    assert admitted == recording["admitted"]
+    if recording["extension"]["spec"]["type"] != "shoot-rsyslog-relp":
+        assert (plan, recorded.writes) == (Plan(), [])  # whatever becomes of others that are never admitted
+        return
+    error, due = recording["error"] or "", recorded.writes_of_the_reference()
+    if error.startswith("error removing annotation") and error.endswith("not found"):
+        error, due = "", due[:-1]  # the Extension is gone, so that nothing is left to be done
+    if not any(recording["admitted"].values()) and not recorded.writes:
+        due = []  # a Shoot that has failed, or no Cluster: the request for a reconciliation is left where it is
+    errors = [up_to_cause(each.problem.text) for each in plan.failures]
+    assert errors == ([up_to_cause(error)] if error else [])
+    assert (plan.requeue_after or 0) == recording["requeueAfter"]
+    assert recorded.writes == due
+    if due:
+        assert without_times(recorded.extension) == without_times(recording["after"])
+    assert recorded.deployed() == recorded.deployed_by_the_reference()
+
+
+def without_times(manifest: Any) -> Any:
+    if isinstance(manifest, Mapping):
+        kept = {name: without_times(value) for name, value in manifest.items() if name != "lastUpdateTime"}
+        return {name: value for name, value in kept.items() if (name, value) != ("annotations", {})}
+    return manifest

@@ -224,10 +224,14 @@ class Stage:
                 store.put(watch.transform(manifest))
         return StoreSnapshot(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 
+    def pass_time(self, seconds: float) -> None:
+        """Nothing happens for a while."""
+        self._clock.advance(seconds)
+
     def in_the_end(self) -> dict[str, Manifest]:
         """All objects once nothing is left to do, today and a day later, without what differs from run to run."""
         self.settle()
-        self._clock.advance(timedelta(days=1).total_seconds())
+        self.pass_time(timedelta(days=1).total_seconds())
         self.settle()
         return {
             f"{cluster.name} {resource.kind} {key_of(each)}": self.world.without_secrets(comparable(each))

@@ -2,13 +2,14 @@
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
 from hypothesis import strategies as st
 from returns.result import Result
 
-from hedgerow.api.gardener import CLUSTERS, MACHINES
+from hedgerow.api.gardener import CLUSTERS, EXTENSIONS, MACHINES
 from hedgerow.api.kubernetes import (
     CERTIFICATE_SIGNING_REQUESTS,
     CONFIG_MAPS,
@@ -16,6 +17,7 @@ from hedgerow.api.kubernetes import (
     CSI_NODES,
     DAEMON_SETS,
     JOBS,
+    LEASES,
     NAMESPACES,
     NETWORK_POLICIES,
     NODES,
@@ -25,7 +27,9 @@ from hedgerow.api.kubernetes import (
     SERVICES,
 )
 from hedgerow.api.managed_resources import GARBAGE_COLLECTABLE, MANAGED_RESOURCES, ClassFilter
+from hedgerow.extensions.heartbeat import LEASE, HeartbeatConfig, heartbeat
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.reading import with_value
 from hedgerow.operator.namespace_network_policies import namespace_network_policy_controller
 from hedgerow.resource_manager.garbage_collection import GarbageCollectorConfig, garbage_collector
 from hedgerow.resource_manager.kubelet_certificates import (
@@ -38,6 +42,7 @@ from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, netw
 from hedgerow.resource_manager.nodes import node_controller
 from hedgerow.resource_manager.token_invalidation import token_invalidator
 from hedgerow.resource_manager.token_requests import token_requestor
+from hedgerow.rsyslog_relp.lifecycle import lifecycle_controller
 from hedgerow_adapters.memory.kinds import Kind
 from tests.unit.core.controllers.stage import Placed, Stage, World, in_source, in_target
 from tests.unit.core.operator.namespace_network_policies import objects as namespace_policies
@@ -384,13 +389,95 @@ def held_secrets(draw: st.DrawFn) -> World:
     )
 
 
+def without_times(manifest: Manifest) -> Manifest:
+    """An Extension without the time of its last operation, or a Lease without that of its renewal."""
+    for path in (("status", "lastOperation", "lastUpdateTime"), ("spec", "renewTime")):
+        holder = manifest
+        for name in path[:-1]:
+            holder = holder.get(name) or {}
+        if path[-1] in holder:
+            manifest = with_value(manifest, path, "then")
+    return manifest
+
+
+RELP: Final = "shoot-rsyslog-relp"
+OTHERS: Final = "example.com/own"
+RELP_FINALIZER: Final = f"extensions.gardener.cloud/{RELP}"
+
+
+@st.composite
+def extensions(draw: st.DrawFn) -> World:
+    """An Extension of a Shoot without nodes, in any state; perhaps its ConfigMap; and an Extension of another type."""
+    is_going, operation = draw(st.booleans()), draw(st.sampled_from([None, "reconcile", "migrate", "restore"]))
+    last = {"type": "Reconcile", "state": draw(st.sampled_from(["Succeeded", "Error"])), "lastUpdateTime": BEFORE}
+    metadata = {
+        "name": RELP,
+        "namespace": "shop",
+        "finalizers": draw(drawn([RELP_FINALIZER, OTHERS], at_least=1)),
+        "annotations": {"gardener.cloud/operation": operation} if operation else {},
+        **({"deletionTimestamp": BEFORE} if is_going else {}),
+    }
+    status = draw(st.sampled_from([{}, {"lastOperation": {**last, "progress": 50, "description": "before"}}]))
+    extension, other = (
+        {**typed(EXTENSIONS, {"metadata": given}), "spec": {"type": kind}, **({"status": status} if status else {})}
+        for given, kind in ((metadata, RELP), ({"name": "other", "namespace": "shop"}, "other"))
+    )
+    hibernated = {"spec": {"hibernation": {"enabled": True}}, "status": {"hibernated": True}}
+    cluster = {**typed(CLUSTERS, {"metadata": {"name": "shop"}}), "spec": {"shoot": hibernated}}
+    stale = {
+        **typed(CONFIG_MAPS, {"metadata": {"name": f"{RELP}-prometheus", "namespace": "shop"}}),
+        "data": {"scrape_config": "stale"},
+    }
+    subject, clusters = in_target(extension, cluster)
+    return World(
+        lifecycle_controller(),
+        in_target(extension, cluster, *draw(drawn([stale]))),
+        subject,
+        in_target(other),
+        {
+            "asked for again": patch(subject, {"metadata": {"annotations": {"gardener.cloud/operation": "reconcile"}}}),
+            "another finalizer": patch(subject, {"metadata": {"finalizers": [RELP_FINALIZER, "example.com/new"]}}),
+            "failed Shoot": patch(clusters, {"spec": {"shoot": {"status": {"lastOperation": {"state": "Failed"}}}}}),
+        },
+        (Kind(EXTENSIONS, has_status=True, has_generation=True), Kind(CLUSTERS), Kind(MANAGED_RESOURCES)),
+        frozenset({"started", "succeeded", "failed", "operation-taken", "monitoring"}),
+        without_times,
+    )
+
+
+@st.composite
+def heartbeats(draw: st.DrawFn) -> World:
+    """The Lease of an extension as it left it long ago, and the Lease of another."""
+    lease, other = (
+        {
+            **typed(LEASES, {"metadata": {"name": name, "namespace": "shop"}}),
+            "spec": {
+                "holderIdentity": draw(st.sampled_from([RELP, "other"])),
+                "renewTime": "2025-06-01T00:00:00.000000Z",
+            },
+        }
+        for name in (LEASE, "other")
+    )
+    (subject,) = in_target(lease)
+    return World(
+        heartbeat(HeartbeatConfig(RELP, "shop", timedelta(seconds=30))),
+        in_target(lease),
+        subject,
+        in_target(other),
+        unconditional=frozenset({"heartbeat"}),
+        without_secrets=without_times,
+    )
+
+
 WORLDS: Final[Mapping[str, Callable[[], st.SearchStrategy[World]]]] = {
     "garbage-collector": referenced_objects,
+    "heartbeat": heartbeats,
     "kubelet-csr-approver": certificate_requests,
     "networkpolicy": services,
     "node": new_nodes,
     "operator/networkpolicy": namespaces,
     "secret": held_secrets,
+    "shoot_rsyslog_relp_lifecycle_controller": extensions,
     "token-invalidator": static_tokens,
     "token-requestor": token_secrets,
 }

@@ -1,0 +1,72 @@
+"""The extension shoot-rsyslog-relp: the controller of its Extensions, its heartbeat, and two webhooks.
+
+Source: rsyslog-relp §3.
+"""
+# ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hedgerow.admission import Webhook
+from hedgerow.machinery.controller import Controller
+from hedgerow.rsyslog_relp.configuration import RsyslogRelpConfiguration
+from hedgerow_entrypoints.components.registry import Component, ControllerEntry
+from hedgerow_entrypoints.process.settings import ProcessSettings
+
+
+def _lifecycle(configuration: RsyslogRelpConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.rsyslog_relp.lifecycle import lifecycle_controller
+
+    return lifecycle_controller(configuration.lifecycle, configuration.controllers.lifecycle.concurrent_syncs)
+
+
+def _heartbeat(configuration: RsyslogRelpConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.extensions.heartbeat import heartbeat
+
+    return heartbeat(configuration.heartbeat)
+
+
+def _settings(configuration: RsyslogRelpConfiguration) -> ProcessSettings:
+    return ProcessSettings(
+        source=configuration.client_connection,
+        server=configuration.server,
+        leader_election=configuration.leader_election,
+        log_level=configuration.log_level,
+        log_format=configuration.log_format,
+    )
+
+
+def _webhooks(configuration: RsyslogRelpConfiguration) -> Sequence[Webhook]:
+    from hedgerow.rsyslog_relp import operating_system_config_webhook, shoot_admission_webhook
+
+    section = configuration.webhooks
+    enabled = (
+        (section.operating_system_config.enabled, operating_system_config_webhook),
+        (section.shoot.enabled, shoot_admission_webhook),
+    )
+    return [webhook() for is_enabled, webhook in enabled if is_enabled]
+
+
+COMPONENT: Final = Component(
+    name="rsyslog-relp",
+    document=RsyslogRelpConfiguration,
+    without_file=lambda _ask: RsyslogRelpConfiguration(),
+    settings=_settings,
+    controllers=(
+        ControllerEntry(
+            "shoot_rsyslog_relp_lifecycle_controller",
+            _lifecycle,
+            "lifecycle",
+            lambda configuration: configuration.controllers.lifecycle.enabled,
+            aliases=("rsyslog-relp",),
+        ),
+        ControllerEntry(
+            "heartbeat",
+            _heartbeat,
+            "heartbeat",
+            lambda configuration: configuration.controllers.heartbeat.enabled,
+            namespaces=("namespace",),
+        ),
+    ),
+    webhooks=_webhooks,
+)

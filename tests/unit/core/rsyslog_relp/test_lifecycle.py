@@ -1,0 +1,370 @@
+"""What becomes of an Extension, from its creation to the clean nodes that it leaves behind."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hedgerow.api.gardener import CLUSTERS, EXTENSIONS
+from hedgerow.api.kubernetes import CONFIG_MAPS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.extensions.operations import asks_for_operation, changes_generation
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.controller import Change
+from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.plan import Plan
+from hedgerow.rsyslog_relp.cleaner import CleanerImages
+from hedgerow.rsyslog_relp.lifecycle import LifecycleConfig, lifecycle_controller
+from hedgerow_adapters.memory.kinds import Kind
+from tests.unit.core.controllers.stage import Stage, World, in_target
+
+NAMESPACE = "shoot--bar--foo"
+TYPE = "shoot-rsyslog-relp"
+KEY = ObjectKey(NAMESPACE, TYPE)
+FINALIZER = f"extensions.gardener.cloud/{TYPE}"
+OPERATION = "gardener.cloud/operation"
+DELETED: dict[str, Any] = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+CLEANER = ObjectKey(NAMESPACE, "extension-shoot-rsyslog-relp-configuration-cleaner")
+MONITORING = ObjectKey(NAMESPACE, "shoot-rsyslog-relp-prometheus")
+KINDS = (
+    Kind(EXTENSIONS, has_status=True, has_generation=True),
+    Kind(CLUSTERS),
+    Kind(MANAGED_RESOURCES, has_status=True, has_generation=True),
+)
+RUNNING: Manifest = {"metadata": {"name": "foo"}, "spec": {}, "status": {}}
+LONG_AGO = {"lastUpdateTime": "2020-01-01T00:00:00Z", "description": ""}
+SUCCEEDED = {"type": "Create", "state": "Succeeded", "progress": 100, **LONG_AGO}
+BAD = {"type": "Reconcile", "state": "Error", "progress": 50, **LONG_AGO}
+TIMEOUT = "retry failed with context deadline exceeded, last error: "
+
+
+def extension(
+    operation: str = "", last: Mapping[str, Any] | None = None, kind: str = TYPE, **metadata: Any
+) -> dict[str, Any]:
+    annotations = {"annotations": {OPERATION: operation}} if operation else {}
+    return {
+        "apiVersion": EXTENSIONS.api_version,
+        "kind": EXTENSIONS.kind,
+        "metadata": {"namespace": NAMESPACE, "name": TYPE, **annotations, **metadata},
+        "spec": {"type": kind},
+        **({"status": {"lastOperation": last}} if last else {}),
+    }
+
+
+def cluster(shoot: Manifest | None) -> Manifest:
+    spec = {"shoot": shoot} if shoot is not None else {}
+    return {"apiVersion": CLUSTERS.api_version, "kind": CLUSTERS.kind, "metadata": {"name": NAMESPACE}, "spec": spec}
+
+
+class Seed:
+    """A seed with one Extension, in which others do what a test says."""
+
+    def __init__(self, extension: Manifest, shoot: Manifest | None = RUNNING, *others: Manifest, **config: Any) -> None:
+        clusters = [cluster(shoot)] if shoot is None or shoot else []
+        objects = in_target(extension, *clusters, *others)
+        controller = lifecycle_controller(replace(LifecycleConfig(), **config))
+        self.stage = Stage(World(controller, objects, objects[0], kinds=KINDS))
+
+    def turn(self) -> Plan:
+        self.stage.turn(KEY)
+        return self.stage.turns[-1].plan
+
+    def get(self, resource: Any, key: ObjectKey) -> Any:
+        return self.stage.clusters[Cluster.TARGET].get(resource, key)
+
+    @property
+    def extension(self) -> Any:
+        return self.get(EXTENSIONS, KEY)
+
+    @property
+    def last_operation(self) -> tuple[str, str, int]:
+        last = self.extension["status"]["lastOperation"]
+        return last["type"], last["state"], last["progress"]
+
+    def become_healthy(self) -> None:
+        managed_resource = self.get(MANAGED_RESOURCES, CLEANER)
+        conditions = [{"type": each, "status": "True"} for each in ("ResourcesApplied", "ResourcesHealthy")]
+        status = {"observedGeneration": managed_resource["metadata"]["generation"], "conditions": conditions}
+        self.stage.patch(in_target(managed_resource)[0], {"status": status}, "status")
+
+    def hold(self) -> None:
+        """A resource manager holds the cleaner."""
+        held = {"metadata": {"finalizers": ["resources.gardener.cloud/gardener-resource-manager"]}}
+        self.stage.patch(in_target(self.get(MANAGED_RESOURCES, CLEANER))[0], held)
+
+
+def error_of(plan: Plan) -> str:
+    (failure,) = plan.failures
+    assert failure.retryable
+    return failure.problem.text
+
+
+# Creation and reconciliation.
+
+
+def test_a_new_extension_gets_its_monitoring() -> None:
+    seed = Seed(extension())
+
+    plan = seed.turn()
+
+    assert plan.requeue_after == 3600
+    assert seed.last_operation == ("Create", "Succeeded", 100)
+    assert seed.extension["status"]["observedGeneration"] == seed.extension["metadata"]["generation"]
+    assert seed.extension["metadata"]["finalizers"] == [FINALIZER]
+    assert "alerting_rules" in seed.get(CONFIG_MAPS, MONITORING)["data"]
+
+
+def test_a_request_for_a_reconciliation_is_taken_off_and_followed() -> None:
+    seed = Seed(extension("reconcile", SUCCEEDED))
+
+    seed.turn()
+
+    assert seed.last_operation == ("Reconcile", "Succeeded", 100)
+    assert OPERATION not in seed.extension["metadata"].get("annotations", {})
+
+
+def test_a_success_rests_for_an_hour_whoever_starts_the_process_anew() -> None:
+    seed = Seed(extension())
+    seed.turn()
+    seed.stage.restart()
+    seed.stage.pass_time(600)
+
+    assert seed.turn() == Plan(requeue_after=3000)
+    assert not seed.stage.turns[-1].steps
+
+
+@pytest.mark.parametrize("operation", ["wait-for-state", "reconcile"])
+def test_nothing_is_done_while_a_state_is_awaited_or_the_shoot_has_failed(operation: str) -> None:
+    seed = Seed(extension(operation), {**RUNNING, "status": {"lastOperation": {"state": "Failed"}}})
+
+    assert seed.turn() == Plan()
+    assert not seed.stage.sent
+
+
+def test_an_extension_of_another_type_is_left_alone() -> None:
+    seed = Seed(extension(kind="other"))
+
+    assert seed.turn() == Plan()
+    assert not seed.stage.sent
+
+
+def test_without_a_cluster_nothing_is_begun() -> None:
+    seed = Seed(extension("reconcile"), {})
+
+    assert error_of(seed.turn()) == f'clusters.extensions.gardener.cloud "{NAMESPACE}" not found'
+    assert not seed.stage.sent
+
+
+def test_a_cluster_without_shoot_is_an_error_after_the_monitoring_is_there() -> None:
+    seed = Seed(extension(), None)
+
+    assert error_of(seed.turn()) == "cluster.shoot is not yet populated"
+    status = seed.extension["status"]
+    assert status["lastError"]["description"] == "Error reconciling Extension: cluster.shoot is not yet populated"
+    assert seed.last_operation == ("Create", "Error", 50)
+    assert seed.get(CONFIG_MAPS, MONITORING)
+
+
+def test_a_field_of_another_type_is_a_failure_that_names_it() -> None:
+    broken: Any = {**RUNNING, "spec": {"hibernation": {"enabled": "yes"}}}
+    seed = Seed(extension(finalizers=[FINALIZER], **DELETED), broken)
+
+    (failure,) = seed.turn().failures
+
+    assert str(failure.problem) == "spec.hibernation.enabled: expected a boolean, got a string"
+
+
+# Deletion.
+
+
+def deleted(shoot: Manifest = RUNNING, *others: Manifest, **config: Any) -> Seed:
+    return Seed(extension(finalizers=[FINALIZER], **DELETED), shoot, *others, **config)
+
+
+def test_the_finalizer_goes_once_every_node_is_clean() -> None:
+    seed = deleted()
+
+    assert seed.turn().requeue_after == 120
+    assert seed.last_operation == ("Delete", "Processing", 1)
+    seed.become_healthy()
+    assert seed.turn() == Plan()
+
+    assert seed.extension is None
+    assert seed.get(MANAGED_RESOURCES, CLEANER) is None
+
+
+def test_the_state_of_the_deletion_is_told_once() -> None:
+    seed = deleted()
+    seed.turn()
+    seed.stage.pass_time(30)
+
+    assert seed.turn().requeue_after == 90
+    assert [action.reason for action in seed.stage.sent].count("started") == 1
+
+
+def test_a_cleaner_that_stays_unhealthy_is_an_error_after_two_minutes() -> None:
+    seed = deleted()
+    seed.turn()
+    seed.stage.pass_time(120)
+
+    error = error_of(seed.turn())
+
+    component = "failed to deploy the rsyslog relp configuration cleaner component: "
+    assert error == f"{component}{TIMEOUT}managed resource {CLEANER} is not healthy"
+    assert seed.extension["status"]["lastError"]["description"] == f"Error deleting the Extension: {error}"
+    assert seed.extension["metadata"]["finalizers"] == [FINALIZER]
+    assert seed.get(MANAGED_RESOURCES, CLEANER)
+
+
+def test_a_cleaner_that_vanishes_is_an_error_at_once() -> None:
+    seed = deleted()
+    seed.turn()
+    seed.stage.remove(in_target(seed.get(MANAGED_RESOURCES, CLEANER))[0])
+
+    assert error_of(seed.turn()).endswith(f'managedresources.resources.gardener.cloud "{CLEANER.name}" not found')
+
+
+def test_a_cleaner_that_stays_is_an_error_after_two_further_minutes() -> None:
+    seed = deleted()
+    seed.turn()
+    seed.hold()
+    seed.become_healthy()
+    assert seed.turn().requeue_after == 120
+    seed.stage.pass_time(120)
+
+    error = error_of(seed.turn())
+
+    component = "failed to destroy the rsyslog relp configuration cleaner component: "
+    assert error == f"{component}{TIMEOUT}resource {CLEANER} still exists"
+    assert seed.extension["metadata"]["finalizers"] == [FINALIZER]
+
+
+def test_a_process_that_starts_anew_waits_as_long_again() -> None:
+    seed = deleted()
+    seed.turn()
+    seed.stage.pass_time(100)
+    seed.stage.restart()
+
+    assert seed.turn().requeue_after == 120
+
+
+def test_nothing_is_cleaned_where_there_are_no_nodes() -> None:
+    seed = deleted({"spec": {"hibernation": {"enabled": True}}, "status": {"hibernated": True}})
+
+    seed.turn()
+
+    assert seed.extension is None
+    assert seed.get(MANAGED_RESOURCES, CLEANER) is None
+
+
+def test_a_shoot_that_falls_asleep_has_nodes() -> None:
+    seed = deleted({"spec": {"hibernation": {"enabled": True}}, "status": {"hibernated": False}})
+
+    assert seed.turn().requeue_after == 120
+
+
+def test_with_a_shoot_goes_a_cleaner_that_was_left() -> None:
+    seed = deleted()
+    seed.turn()
+    seed.stage.restart()
+    seed.stage.put(Cluster.TARGET, cluster({**RUNNING, "metadata": DELETED}))
+
+    seed.turn()
+
+    assert seed.get(MANAGED_RESOURCES, CLEANER) is None
+    assert seed.extension is None
+
+
+@pytest.mark.parametrize(("value", "is_forced"), [("true", True), ("T", True), ("yes", False)])
+def test_a_forced_deletion_waits_for_nothing(value: str, *, is_forced: bool) -> None:
+    seed = deleted({"metadata": {"annotations": {"confirmation.gardener.cloud/force-deletion": value}}})
+
+    seed.turn()
+
+    assert (seed.extension is None) is is_forced
+
+
+def test_an_extension_that_is_not_ours_to_hold_is_left_alone() -> None:
+    seed = Seed(extension(finalizers=["other/keep"], **DELETED))
+
+    assert seed.turn() == Plan()
+    assert not seed.stage.sent
+
+
+def test_a_missing_image_is_named() -> None:
+    seed = deleted(images=CleanerImages(alpine=""))
+
+    assert error_of(seed.turn()) == "failed to find the alpine image: no image is configured"
+
+
+# Moves to another seed.
+
+
+def test_a_migration_takes_every_finalizer_and_touches_no_node() -> None:
+    seed = Seed(extension("migrate", finalizers=[FINALIZER, "other/keep"]))
+
+    assert seed.turn() == Plan()
+    assert seed.last_operation == ("Migrate", "Succeeded", 100)
+    assert not seed.extension["metadata"].get("finalizers")
+    assert {action.resource for action in seed.stage.sent} == {EXTENSIONS}
+
+
+def test_nothing_follows_a_migration_but_a_restoration() -> None:
+    seed = Seed(extension("migrate"))
+    seed.turn()
+    seed.stage.pass_time(7200)
+    before = len(seed.stage.sent)
+
+    assert seed.turn() == Plan()
+    assert len(seed.stage.sent) == before
+
+    seed.stage.patch(seed.stage.world.subject, {"metadata": {"annotations": {OPERATION: "restore"}}})
+    assert seed.turn() == Plan()
+    assert seed.last_operation == ("Restore", "Succeeded", 100)
+    assert seed.get(CONFIG_MAPS, MONITORING)
+
+
+def test_a_migration_goes_before_a_deletion() -> None:
+    seed = Seed(extension("migrate", finalizers=[FINALIZER], **DELETED))
+
+    assert seed.turn() == Plan()
+    assert seed.extension is None
+
+
+# What brings a turn.
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_asked_for"),
+    [
+        (None, extension(), True),
+        (None, extension(last=SUCCEEDED), False),
+        (None, extension(last=BAD), True),
+        (extension(), extension(last=BAD), False),
+        (extension(), extension("reconcile"), True),
+        (extension(), extension("wait-for-state"), False),
+        (extension(), extension(**DELETED), True),
+        (extension(), extension(last=BAD, **DELETED), False),
+        (extension(), None, False),
+    ],
+)
+def test_an_annotation_a_deletion_or_a_status_asks_for_an_operation(
+    old: Manifest | None, new: Manifest | None, *, is_asked_for: bool
+) -> None:
+    assert asks_for_operation(Change(old, new)) is is_asked_for
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_followed"),
+    [
+        (None, extension(last=SUCCEEDED), True),
+        (extension(generation=1), extension("reconcile", generation=1), False),
+        (extension(generation=1), extension(generation=2), True),
+        (extension(generation=1), None, False),
+    ],
+)
+def test_a_controller_that_ignores_annotations_follows_specifications(
+    old: Manifest | None, new: Manifest | None, *, is_followed: bool
+) -> None:
+    assert changes_generation(Change(old, new)) is is_followed
