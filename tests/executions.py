@@ -5,13 +5,12 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Decision, Event, Plan, WriteResult
 from hedgerow.machinery.questions import Answer, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index, Snapshot, Value
-from hedgerow.machinery.steps import AtOnce, Pause, Step
+from hedgerow.machinery.steps import AtOnce, Execution, Pause, Step
 from hedgerow_adapters.runtime.steps import Driver, reply_to
 
 

@@ -22,9 +22,9 @@ from hedgerow.machinery.deletion_guard import (
     judge_deletions,
     only_allowance_changed,
 )
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of
 from hedgerow.machinery.plan import Plan, actions_in
+from hedgerow.machinery.steps import Execution
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.slices import slices

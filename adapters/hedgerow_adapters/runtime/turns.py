@@ -14,12 +14,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, primary_object
 from hedgerow.machinery.deletion_guard import deleted_by
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey, Resource, uid_of
 from hedgerow.machinery.plan import Action, ApiError, Decision, Delete, Event, Plan, WriteResult, actions_in, is_dry_run
 from hedgerow.machinery.questions import KindQuestion, NotAnswered
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.steps import Now, Pause, Step
+from hedgerow.machinery.steps import Execution, Now, Pause, Step
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.kubernetes.questions import Questions
 from hedgerow_adapters.runtime.caches import Caches, View

@@ -14,14 +14,13 @@ from typing import Any, Final, TypeAlias
 from hedgerow.admission.request import DELETE, AdmissionRequest
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Read
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.patches import Operation, json_patch_between
 from hedgerow.machinery.questions import ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.machinery.steps import Step
+from hedgerow.machinery.steps import Execution, Step
 
 OK: Final = 200
 BAD_REQUEST: Final = 400

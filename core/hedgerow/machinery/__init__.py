@@ -16,7 +16,6 @@ from hedgerow.machinery.controller import (
     own_key,
     plans,
 )
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.manifests import snapshot_of
 from hedgerow.machinery.objects import (
@@ -45,7 +44,7 @@ from hedgerow.machinery.plan import (
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.machinery.steps import AtOnce, Now, Step
+from hedgerow.machinery.steps import AtOnce, Execution, Now, Step
 
 __all__ = [
     "ApiError",

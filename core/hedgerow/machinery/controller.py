@@ -10,13 +10,12 @@ from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 from hedgerow.machinery.clusters import Cluster, Permission
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Decision, Plan
 from hedgerow.machinery.selectors import selected_by
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.machinery.steps import Step
+from hedgerow.machinery.steps import Execution, Step
 
 Config = TypeVar("Config")
 

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster, is_visible
 from hedgerow.machinery.controller import Config, Context, Controller, DynamicWatch, Watch
-from hedgerow.machinery.execution import Execution, concurrently
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import (
@@ -28,7 +27,7 @@ from hedgerow.machinery.plan import (
     WriteResult,
 )
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.machinery.steps import AtOnce, Step
+from hedgerow.machinery.steps import AtOnce, Execution, Step, concurrently
 
 _OUT_OF_SIGHT: Final = ApiError(0, "OutOfSight", "is not in a namespace that this process is configured to see")
 

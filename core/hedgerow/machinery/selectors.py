@@ -68,6 +68,17 @@ class Requirement:
             expression["values"] = list(self.values)
         return expression
 
+    def query(self) -> str:
+        """The match expression as a query spells it."""
+        match self.operator:
+            case Operator.IN:
+                return f"{self.key} in ({','.join(self.values)})"
+            case Operator.NOT_IN:
+                return f"{self.key} notin ({','.join(self.values)})"
+            case Operator.EXISTS:
+                return self.key
+        return f"!{self.key}"
+
 
 @dataclass(frozen=True, slots=True)
 class LabelSelector:
@@ -126,11 +137,9 @@ def _text_problems(text: object, kind: str, problem_of: Callable[[str], str | No
 
 
 def unknown_field_problems(value: object, field: str = "") -> Iterator[Problem]:
-    """The fields that no label selector has. To ignore a misspelt one would select more than was meant.
+    """The fields that no label selector has, in a value of any shape at a path; what is no mapping has no fields.
 
-    Args:
-        value: a parsed value of any shape; what is no mapping has no fields.
-        field: path of the value in what the user wrote.
+    To ignore a misspelt field would select more than was meant.
     """
     if not isinstance(value, (dict, Mapping)):
         return
@@ -144,8 +153,7 @@ def unknown_field_problems(value: object, field: str = "") -> Iterator[Problem]:
                 yield Problem(f"{inside}matchExpressions[{index}].{name}", problem)
 
 
-def _match_labels_problems(labels: object, field: str) -> Iterator[Problem]:
-    """What is wrong with the labels of a selector."""
+def _labels_problems(labels: object, field: str) -> Iterator[Problem]:
     if isinstance(labels, (dict, Mapping)):
         for key, value in labels.items():
             yield from _text_problems(key, "key", label_key_problem, field)
@@ -154,8 +162,7 @@ def _match_labels_problems(labels: object, field: str) -> Iterator[Problem]:
         yield Problem(field, f"must be an object of label keys and values, is {json_type(labels)}")
 
 
-def _match_expressions_problems(expressions: object, field: str) -> Iterator[Problem]:
-    """What is wrong with the match expressions of a selector."""
+def _expressions_problems(expressions: object, field: str) -> Iterator[Problem]:
     if isinstance(expressions, (list, tuple)):
         for index, expression in enumerate(expressions):
             yield from _requirement_problems(expression, f"{field}[{index}]")
@@ -186,14 +193,10 @@ def _requirement_problems(expression: object, field: str) -> Iterator[Problem]:
 
 
 def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector, tuple[Problem, ...]]:
-    """The label selector that a value from JSON or YAML spells, or everything that is wrong with it.
+    """The label selector that a value from JSON or YAML spells, or everything that is wrong with it, below a path.
 
     Absent and null parts are empty. Unknown fields are refused: without its misspelt `matchLabel`, a selector would
     match everything. A null selector is refused, because to some readers it matches nothing, to others everything.
-
-    Args:
-        value: a parsed mapping; a LabelSelector is returned as it is.
-        field: path of the value in what the user wrote; problems are reported below it.
 
     Source: network-and-nodes §1.1, decision "unknown field in an annotation's JSON"; Kubernetes API, LabelSelector of
     meta/v1.
@@ -206,20 +209,16 @@ def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector
     labels, expressions = value.get("matchLabels"), value.get("matchExpressions")
     problems = (
         *unknown_field_problems(value, field),
-        *_match_labels_problems(labels, f"{inside}matchLabels"),
-        *_match_expressions_problems(expressions, f"{inside}matchExpressions"),
+        *_labels_problems(labels, f"{inside}matchLabels"),
+        *_expressions_problems(expressions, f"{inside}matchExpressions"),
     )
     if problems:
         return Failure(problems)
-    return Success(
-        LabelSelector(
-            tuple((labels or {}).items()),
-            tuple(
-                Requirement(item["key"], _OPERATORS[item["operator"]], tuple(item.get("values") or ()))
-                for item in expressions or ()
-            ),
-        )
+    requirements = (
+        Requirement(item["key"], _OPERATORS[item["operator"]], tuple(item.get("values") or ()))
+        for item in expressions or ()
     )
+    return Success(LabelSelector(tuple((labels or {}).items()), tuple(requirements)))
 
 
 def _comma_separated(words: Iterable[str]) -> list[list[str]]:
@@ -278,29 +277,14 @@ def parse_selector_query(text: str) -> Result[LabelSelector, str]:
     return parse_label_selector(selector.manifest()).alt(lambda problems: problems[0].text)
 
 
-def _requirement_query(requirement: Requirement) -> str:
-    """One match expression as a query spells it."""
-    match requirement.operator:
-        case Operator.IN:
-            return f"{requirement.key} in ({','.join(requirement.values)})"
-        case Operator.NOT_IN:
-            return f"{requirement.key} notin ({','.join(requirement.values)})"
-        case Operator.EXISTS:
-            return requirement.key
-    return f"!{requirement.key}"
-
-
 def selector_query(selector: LabelSelector) -> str:
     """A selector as a `labelSelector` query parameter spells it, before URL encoding; empty for the empty one."""
-    return ",".join(
-        (
-            *(f"{key}={value}" for key, value in selector.match_labels),
-            *(_requirement_query(requirement) for requirement in selector.match_expressions),
-        )
-    )
+    labels = (f"{key}={value}" for key, value in selector.match_labels)
+    return ",".join((*labels, *map(Requirement.query, selector.match_expressions)))
 
 
-_ESCAPED: Final = re.compile(r"[\\,=]")
+_BEFORE_ESCAPED: Final = re.compile(r"(?=[\\,=])")
+_BACKSLASH: Final = r"\\"
 _TERMS: Final = re.compile(r"(?:\\.?|[^\\,])+", re.DOTALL)
 _TERM: Final = re.compile(r"((?:\\.|[^\\=!]|!(?!=))*)(!=|==|=)((?:\\[\\,=]|[^\\,=])*)", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
@@ -326,11 +310,7 @@ class FieldTerm:
 
 def field_query(fields: Mapping[str, str]) -> str:
     """The query for objects whose fields have these values, before URL encoding."""
-    return ",".join(f"{field}={_ESCAPED.sub(_with_backslash, value)}" for field, value in fields.items())
-
-
-def _with_backslash(found: re.Match[str]) -> str:
-    return f"\\{found[0]}"
+    return ",".join(f"{field}={_BEFORE_ESCAPED.sub(_BACKSLASH, value)}" for field, value in fields.items())
 
 
 def parse_field_query(text: str) -> Result[tuple[FieldTerm, ...], str]:

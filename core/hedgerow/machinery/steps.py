@@ -1,4 +1,4 @@
-"""Steps: what a decision awaits from the outside world.
+"""Steps: what a decision awaits from the outside world; and the execution that runs a decision step by step.
 
 ::
 
@@ -7,18 +7,29 @@
         result = await Create(SECRETS, manifest, "missing")  # a WriteResult
         return Plan(requeue_after=60)
 
+    with Execution(reconcile(key, snapshot, context)) as execution:
+        step = execution.begin()
+        while isinstance(step, Step):
+            step = execution.go_on(perform(step))
+    # step is the end of the decision, such as a Plan
+
 A decision is a coroutine that hands out one step at a time and receives the reply. `async def` in the core means "may
 wait for a reply": there is no event loop, and the same replies lead to the same decision. A driver performs the steps:
 against API servers, in memory, or from a record.
 
 The snapshot and the time change at steps and only there. Read again after a step what the decision patches, or compares
 with the reply.
+
+Guarantees: a step is handed out once, and the next one only after its reply. Closing an execution stops the decision
+where it waits, as a crash would. Starting again from the first line, in a new execution, is always allowed.
 """
 
-from collections.abc import Generator
+from collections.abc import Coroutine, Generator, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from types import CoroutineType
+from typing import Any, Final, Generic, Self, TypeAlias, TypeVar, cast, overload
 
 Reply_co = TypeVar("Reply_co", covariant=True)
 
@@ -52,3 +63,129 @@ class Pause(Step[None]):
 
     held: int = 0
     """How many values of decoded documents the decision holds in memory until it ends."""
+
+
+End = TypeVar("End")
+Making: TypeAlias = Coroutine[Any, Any, End]
+"""A decision that awaits steps."""
+
+MOST_STEPS: Final = 10_000
+"""Steps of a reconciliation. Most need a few, one more for each error that they tolerate, and one for each slice of
+long work: at most some thousands to decode Secrets and to compute their checksum."""
+
+
+class EndlessDecisionError(Exception):
+    """A decision took too many steps, which is a defect."""
+
+    def __init__(self, about: object, steps: int, position: str) -> None:
+        super().__init__(f"the decision about {about} has not ended after {steps} steps; it waits at {position}")
+
+
+class Execution(Generic[End]):
+    """One decision under way: either made already, or a coroutine that awaits steps."""
+
+    __slots__ = ("_about", "_decision", "_is_waiting", "_most_steps", "_steps")
+
+    @overload
+    def __init__(self, decision: Making[End], about: object = ..., *, most_steps: int = ...) -> None: ...
+
+    @overload
+    def __init__(self, decision: End | Making[End], about: object = ..., *, most_steps: int = ...) -> None: ...
+
+    def __init__(self, decision: End | Making[End], about: object = "a part", *, most_steps: int = MOST_STEPS) -> None:
+        """An execution that has not begun.
+
+        Args:
+            decision: what `reconcile` or `review` returned: the end itself, or a coroutine.
+            about: the key or the request that it decides about, for the messages of defects.
+            most_steps: beyond which the decision is a defect.
+        """
+        self._about = about
+        self._decision: End | Making[End] | None = decision
+        self._most_steps = most_steps
+        self._steps = 0
+        self._is_waiting = False
+
+    def __enter__(self) -> Self:
+        """The execution itself."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Close it."""
+        self.close()
+
+    def begin(self) -> Step[Any] | End:
+        """The first step, or the end of a decision that needs none.
+
+        Raises:
+            RuntimeError: the execution has begun already, or is closed.
+        """
+        if self._is_waiting:
+            raise RuntimeError("the execution has begun already")
+        return self._advance(None)
+
+    def go_on(self, reply: Any) -> Step[Any] | End:
+        """The next step, or the end.
+
+        Raises:
+            EndlessDecisionError: the decision took too many steps.
+            RuntimeError: no step waits for a reply.
+        """
+        if not self._is_waiting:
+            raise RuntimeError("no step waits for a reply: the execution has not begun, or has ended")
+        return self._advance(reply)
+
+    def close(self) -> None:
+        """Stop the decision where it waits. Closing again does nothing."""
+        decision, self._decision, self._is_waiting = self._decision, None, False
+        if isinstance(decision, CoroutineType):
+            decision.close()
+
+    @property
+    def position(self) -> str:
+        """Where the decision waits: functions and lines, from the outermost to the innermost, for logs."""
+        places: list[str] = []
+        inner: Any = self._decision
+        while (frame := getattr(inner, "cr_frame", None)) is not None:
+            places.append(f"{frame.f_code.co_qualname}:{frame.f_lineno}")
+            inner = inner.cr_await
+        return " > ".join(places)
+
+    def _advance(self, reply: Any) -> Step[Any] | End:
+        decision = self._decision
+        if decision is None:
+            raise RuntimeError("the execution has ended, or is closed")
+        # What `async def` returns is of this very type, which takes a tenth of the time to find out.
+        if not isinstance(decision, CoroutineType):
+            self._decision = None
+            return cast("End", decision)
+        self._decision, self._is_waiting = None, False
+        try:
+            step = decision.send(reply)
+        except StopIteration as end:
+            value: End = end.value
+            return value
+        if not isinstance(step, Step):
+            decision.close()
+            raise TypeError(f"the decision awaits {type(step).__name__}, which is not a Step")
+        self._decision, self._is_waiting = decision, True
+        self._steps += 1
+        if self._steps > self._most_steps:
+            raise EndlessDecisionError(self._about, self._most_steps, self.position)
+        return step
+
+
+async def concurrently(parts: Iterable[Making[End]]) -> tuple[End, ...]:
+    """The results of several coroutines, in their order.
+
+    They advance side by side: the driver gets the steps that all of them await as one step, and every coroutine
+    continues when all replies have arrived.
+    """
+    with ExitStack() as stack:
+        executions = [stack.enter_context(Execution(part)) for part in parts]
+        states = [execution.begin() for execution in executions]
+        while waiting := [place for place, state in enumerate(states) if isinstance(state, Step)]:
+            replies = await AtOnce(tuple(state for state in states if isinstance(state, Step)))
+            for place, reply in zip(waiting, replies, strict=True):
+                states[place] = executions[place].go_on(reply)
+        return tuple(state for state in states if not isinstance(state, Step))

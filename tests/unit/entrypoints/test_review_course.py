@@ -8,10 +8,10 @@ from hedgerow.admission import Decision, Mutated, Mutation, Webhook
 from hedgerow.admission.registration import Rule
 from hedgerow.admission.request import AdmissionRequest, creation
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import EndlessDecisionError
 from hedgerow_adapters.files import Source
 from hedgerow_adapters.registrations.registered import Client, Entry, Registrations
 from hedgerow_entrypoints.cli.review.course import course, decision

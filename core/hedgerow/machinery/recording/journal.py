@@ -14,13 +14,12 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import ACTIONS, ApiError, InOrder, Plan, RecordEvents, WriteResult, actions_in
 from hedgerow.machinery.questions import Found
 from hedgerow.machinery.selectors import LabelSelector, selector_query
 from hedgerow.machinery.snapshot import Index, Snapshot, Value
-from hedgerow.machinery.steps import AtOnce, Now, Pause, Step
+from hedgerow.machinery.steps import AtOnce, Execution, Now, Pause, Step
 
 
 @dataclass(frozen=True, slots=True)

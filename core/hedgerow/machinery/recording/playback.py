@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Action, Plan, actions_in, is_dry_run
 from hedgerow.machinery.recording.journal import (
@@ -25,7 +24,7 @@ from hedgerow.machinery.recording.journal import (
     has_same_reply,
     replied,
 )
-from hedgerow.machinery.steps import Now, Pause, Step
+from hedgerow.machinery.steps import Execution, Now, Pause, Step
 
 _VERBS: Final = {
     "Create": "create",

@@ -12,13 +12,12 @@ from typing import Final, TypeAlias
 
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.execution import concurrently
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource, key_of
 from hedgerow.machinery.questions import Answer, Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.selectors import selector_query
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.steps import AtOnce
+from hedgerow.machinery.steps import AtOnce, concurrently
 from hedgerow.resource_manager.health.object_progress import counts_pods, object_progressing, pods_of
 from hedgerow.resource_manager.health.verdicts import Absence, Observed, Verdict
 

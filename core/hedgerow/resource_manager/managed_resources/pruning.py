@@ -15,11 +15,10 @@ from hedgerow.api.managed_resources import DELETION_PENDING, DESCRIPTION, ORIGIN
 from hedgerow.api.origins import Origin
 from hedgerow.api.references import Reference
 from hedgerow.machinery.conditions import ConditionStatus
-from hedgerow.machinery.execution import concurrently
 from hedgerow.machinery.objects import Kind, ObjectKey, annotations_of
 from hedgerow.machinery.plan import Event, JsonPatch, Plan
 from hedgerow.machinery.questions import Found, NotAnswered
-from hedgerow.machinery.steps import AtOnce, Now
+from hedgerow.machinery.steps import AtOnce, Now, concurrently
 from hedgerow.resource_manager.managed_resources.desired import Desired
 from hedgerow.resource_manager.managed_resources.reconciliation import Reconciliation, State, Statement
 from hedgerow.resource_manager.managed_resources.removal import Absent, Left, Pending, live_object, removed

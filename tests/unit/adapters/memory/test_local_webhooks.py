@@ -8,10 +8,10 @@ from hedgerow.admission import AdmissionRequest, Allowed, Decision, Webhook
 from hedgerow.admission.webhook import Reviewing, forbidden
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
-from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.machinery.steps import EndlessDecisionError
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.admission.calls import WebhookCall
 from hedgerow_adapters.protocol import requests

@@ -21,13 +21,12 @@ from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Decision, Event, Plan
 from hedgerow.machinery.recording.journal import Journal, Lookup, NotedSnapshot, Part
 from hedgerow.machinery.recording.playback import outline
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.steps import Now, Pause
+from hedgerow.machinery.steps import Execution, Now, Pause
 from hedgerow.resource_manager.secret_redaction import Fingerprints, SecretRedaction
 from hedgerow.resource_manager.secret_redaction.journals import MOST_NODES
 from hedgerow_adapters.memory.clock import SettableClock

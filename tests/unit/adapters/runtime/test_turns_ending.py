@@ -5,13 +5,12 @@ import asyncio
 import pytest
 
 from hedgerow.machinery.controller import Context, Watch
-from hedgerow.machinery.execution import MOST_STEPS
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action, Delete, Event, InOrder, Plan, RecordEvents, WriteResult
 from hedgerow.machinery.questions import Found
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.machinery.steps import AtOnce, Pause
+from hedgerow.machinery.steps import MOST_STEPS, AtOnce, Pause
 from hedgerow_adapters.memory import MemoryTransport
 from hedgerow_adapters.protocol import requests as build
 from hedgerow_adapters.runtime.runner import TIME_LIMIT

@@ -20,10 +20,9 @@ from hedgerow.admission.deletion_protection import CUSTOM_RESOURCES, DEFINITIONS
 from hedgerow.admission.review import V1, answer, parse_review
 from hedgerow.admission.webhook import read_in
 from hedgerow.api.kubernetes import DEPLOYMENTS, PODS
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.questions import Answer, NotAnswered, Question
-from hedgerow.machinery.steps import Step
+from hedgerow.machinery.steps import Execution, Step
 from hedgerow_adapters.registrations.dispatch import review_document
 from tests.unit.core.admission.properties import (
     ASKED,

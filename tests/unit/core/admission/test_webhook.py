@@ -10,12 +10,11 @@ from hedgerow.admission.request import CONNECT, AdmissionRequest
 from hedgerow.admission.webhook import MOST_READS, apply_rules, forbidden, mutating
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.execution import EndlessDecisionError
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import Found, ObjectQuestion
 from hedgerow.machinery.reading import text_at, with_value
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.steps import Pause
+from hedgerow.machinery.steps import EndlessDecisionError, Pause
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.unit.core.admission.world import told
 

@@ -10,14 +10,13 @@ import pytest
 from hedgerow.api.kubernetes import CONFIG_MAPS, SECRETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Create, Plan, WriteResult
 from hedgerow.machinery.recording.journal import Journal, LiveTurn, Lookup, NotedSnapshot, Part, WriteReply, journaled
 from hedgerow.machinery.recording.playback import outline, played
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.machinery.steps import Now, Pause, Step
+from hedgerow.machinery.steps import Execution, Now, Pause, Step
 
 KEY = ObjectKey("shop", "cart")
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)

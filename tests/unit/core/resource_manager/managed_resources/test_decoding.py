@@ -9,10 +9,9 @@ import pytest
 from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.documents.budget import MOST_BYTES, ReadingBudget
-from hedgerow.machinery.execution import Execution
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.machinery.steps import Now, Pause, Step
+from hedgerow.machinery.steps import Execution, Now, Pause, Step
 from hedgerow.resource_manager.managed_resources.decoding import (
     LONGEST,
     OVERTIME,

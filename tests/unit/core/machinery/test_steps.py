@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.machinery.execution import MOST_STEPS, EndlessDecisionError, Execution, concurrently
-from hedgerow.machinery.steps import AtOnce, Pause, Step
+from hedgerow.machinery.steps import MOST_STEPS, AtOnce, EndlessDecisionError, Execution, Pause, Step, concurrently
 
 
 @dataclass(frozen=True, slots=True)
