@@ -15,7 +15,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.recording.codec import Header, Turn, Unreadable
 from hedgerow.machinery.recording.journal import Journal
-from hedgerow.machinery.recording.replaying import Difference, Replay
+from hedgerow.machinery.recording.playback import Difference, Replay
 from hedgerow.version import __version__
 from hedgerow_adapters.recording import RecordError, RecordLine, record_lines
 from hedgerow_entrypoints.components import RUNNABLE, component

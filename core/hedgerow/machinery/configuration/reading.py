@@ -1,6 +1,8 @@
-"""From a parsed document to a valid configuration: decode, default, validate.
+"""From a parsed document to a valid configuration: decode, default, validate; and the schema of such documents.
 
-Finds all errors of a stage. `null` means an absent field. An unknown field is ignored with a warning.
+Finds all errors of a stage. `null` means an absent field. An unknown field is ignored with a warning. The JSON schema,
+for the values of a chart, has types, and which spellings exclude each other. Rules about values are left to `decode`:
+many of them hold only in sections that are enabled.
 
 Source: managed-resources §3.
 """
@@ -10,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import Enum, auto
-from typing import Any, ClassVar, Final, Generic, TypeVar, get_origin
+from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar, get_args, get_origin
 
 from returns.result import Failure, Result, Success
 
@@ -50,12 +52,10 @@ def head(kind: type[Document]) -> dict[str, str]:
 
 
 class Stage(Enum):
-    """The stage at which a document was refused."""
+    """The stage at which a document was refused: for its kind or the type of a field; for the value of a field."""
 
     DECODING = auto()
-    """The document is of another kind, or a field has a wrong type."""
     VALIDATION = auto()
-    """A field has a value that breaks a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,6 @@ class _Reader:
         return text
 
     def in_written_spelling(self, errors: Iterable[Problem]) -> tuple[Problem, ...]:
-        """The errors with the paths that the author wrote."""
         return tuple(replace(error, path=self.as_written(error.path)) for error in errors)
 
     def document(self, kind: type[D], document: object) -> D:
@@ -234,3 +233,49 @@ class _Reader:
     def _unreadable(self, problem: str, path: str) -> Any:
         self.errors.append(Problem(path, problem))
         return _UNREADABLE
+
+
+Schema: TypeAlias = dict[str, Any]
+_SCALARS: Final = {bool: "boolean", int: "integer", float: "number", str: "string", timedelta: "string"}
+
+
+def document_schema(kind: type[Document]) -> Schema:
+    """The schema of a whole configuration file."""
+    opening = {name: {"const": value} for name, value in head(kind).items()}
+    schema = _object(kind)
+    return {**schema, "required": [*opening], "properties": {**opening, **schema["properties"]}}
+
+
+def nullable(schema: Schema) -> Schema:
+    """The schema of a value that may be null, which stands for a field that is left out."""
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+def _object(section: type[Section]) -> Schema:
+    schema: Schema = {"type": "object", "properties": dict(_properties(section))}
+    if section.is_strict:
+        schema["additionalProperties"] = False
+    spellings = [(declared.name, alias.name) for declared in section.declared for alias in declared.aliases]
+    return {**schema, "allOf": [_not_both(*names) for names in spellings]} if spellings else schema
+
+
+def _properties(section: type[Section]) -> Iterator[tuple[str, Schema]]:
+    for declared in section.declared:
+        yield declared.name, nullable(_of_type(declared.value_type))
+        for alias in declared.aliases:
+            yield alias.name, nullable(_of_type(declared.item_type if alias.is_single else declared.value_type))
+
+
+def _of_type(type_: Any) -> Schema:
+    if isinstance(type_, type) and issubclass(type_, Section):
+        return _object(type_)
+    if get_origin(type_) is tuple:
+        return {"type": "array", "items": _of_type(get_args(type_)[0])}
+    if get_origin(type_) is Mapping:
+        return {"type": "object", "additionalProperties": {"type": "string"}}
+    return {"type": _SCALARS[type_]}
+
+
+def _not_both(*spellings: str) -> Schema:
+    stated = {"not": {"type": "null"}}
+    return {"not": {"type": "object", "required": [*spellings], "properties": dict.fromkeys(spellings, stated)}}

@@ -5,15 +5,17 @@ Knows no component, no document and no particular rule.
 Source: managed-resources §3.1.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from datetime import timedelta
 from enum import Enum, auto
 from types import NoneType
-from typing import Annotated, Any, ClassVar, Final, Self, dataclass_transform, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, TypeVar, dataclass_transform, get_args, get_origin
 
 from hedgerow.machinery.failures import Problem, child
 from hedgerow.machinery.scalars import format_duration
+
+M = TypeVar("M")
 
 
 class Purpose(Enum):
@@ -37,9 +39,7 @@ class Mark(Enum):
     """Zero and the empty string stand for the default, as in the reference."""
 
 
-LIMIT: Final = Mark.LIMIT
-IDLE: Final = Mark.IDLE
-ZERO_IS_UNSET: Final = Mark.ZERO_IS_UNSET
+LIMIT, IDLE, ZERO_IS_UNSET = Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,16 @@ class SectionField:
     """In documents."""
     value_type: Any
     """Without marks, and without None for a field that may be unset."""
+    item_type: Any
+    """The type of the items of a list; the type itself if it is no list."""
     default: Any
-    marks: tuple[Any, ...]
+    default_when_enabled: Any
+    marks: Sequence[Any]
+    rules: Sequence[Rule]
+    """In the order in which they are checked."""
+    aliases: Sequence[Alias]
+    bits: int
+    """The length of an integer."""
 
     @classmethod
     def of(cls, field: Field[Any]) -> Self:
@@ -107,36 +115,23 @@ class SectionField:
         if NoneType in get_args(type_):
             type_ = next(each for each in get_args(type_) if each is not NoneType)
         first, *others = field.name.split("_")
-        name = next(
-            (mark.name for mark in marks if isinstance(mark, Named)), first + "".join(map(str.capitalize, others))
-        )
         default = field.default if field.default_factory is MISSING else field.default_factory()
-        return cls(field.name, name, type_, default, tuple(marks))
 
-    @property
-    def rules(self) -> list[Rule]:
-        """The rules, in the order in which they are checked."""
-        return [mark for mark in self.marks if isinstance(mark, Rule)]
+        def marked(unmarked: M) -> M:
+            return next((mark for mark in marks if isinstance(mark, type(unmarked))), unmarked)
 
-    @property
-    def aliases(self) -> list[Alias]:
-        """The other spellings."""
-        return [mark for mark in self.marks if isinstance(mark, Alias)]
-
-    @property
-    def bits(self) -> int:
-        """The length of an integer."""
-        return next((mark.count for mark in self.marks if isinstance(mark, Bits)), 64)
-
-    @property
-    def default_when_enabled(self) -> Any:
-        """The default in a section that is enabled."""
-        return next((mark.value for mark in self.marks if isinstance(mark, WhenEnabled)), self.default)
-
-    @property
-    def item_type(self) -> Any:
-        """The type of the items of a list; the type itself if it is no list."""
-        return get_args(self.value_type)[0] if get_origin(self.value_type) is tuple else self.value_type
+        return cls(
+            attribute=field.name,
+            name=marked(Named(first + "".join(map(str.capitalize, others)))).name,
+            value_type=type_,
+            item_type=get_args(type_)[0] if get_origin(type_) is tuple else type_,
+            default=default,
+            default_when_enabled=marked(WhenEnabled(default)).value,
+            marks=marks,
+            rules=[mark for mark in marks if isinstance(mark, Rule)],
+            aliases=[mark for mark in marks if isinstance(mark, Alias)],
+            bits=marked(Bits(64)).count,
+        )
 
     @property
     def section(self) -> "type[Section] | None":
@@ -164,7 +159,7 @@ class Section:
     """True if a printed section leaves out fields with their default."""
 
     def __init_subclass__(cls) -> None:
-        """Make the class a dataclass, and keep the declarations of its fields."""
+        """Make the class a dataclass."""
         dataclass(frozen=True, kw_only=True)(cls)
         cls.declared = tuple(map(SectionField.of, fields(cls)))
 
@@ -230,7 +225,7 @@ class Switched(Section):
         return replace(self, **{field.attribute: field.default_when_enabled for field in unset})
 
     def manifest(self) -> dict[str, Any]:
-        """The section as a plain document, which always says whether it is enabled."""
+        """The section as a plain document, always with `enabled`."""
         return {"enabled": self.enabled, **super().manifest()}
 
 

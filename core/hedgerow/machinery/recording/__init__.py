@@ -15,6 +15,5 @@ in another thread:
 The state that one turn leaves to the next is not recorded: it may hold digests of secret values. A shadow run gets the
 state of the last shadow run of its key, a replay that of the last turn that it has repeated.
 
-`replaying` makes recorded decisions again, also by `playback`, and compares the results. `codec` writes and reads the
-lines of a record.
+A replay makes recorded decisions again, also by `playback`, and compares the results. `codec` writes and reads lines.
 """

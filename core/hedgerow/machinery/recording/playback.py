@@ -1,38 +1,37 @@
-"""Playback: a decision made again from its journal, part by part; and the shadow runs that records show.
+"""Playback: a decision made again from its journal, part by part; for the shadow runs that records show, and replays.
 
 All answers and replies come from the journal. The decision may pause at any time. If it awaits `Now` more often than
 the journal has times, it gets the last one again.
 
 A turn whose journal may be shown as it is has no shadow run. All of this happens after the live decision, in another
 thread.
+
+A replay reads a record once, from its beginning, and compares: the order of independent actions and events does not
+count, nor does the state for the next turn.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Final, NamedTuple, Protocol
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Action, Plan, actions_in, is_dry_run
+from hedgerow.machinery.recording.codec import Json, Turn, Unreadable, UnrecordableError, canonical, encoded
 from hedgerow.machinery.recording.journal import (
     Journal,
     LiveTurn,
     NotedSnapshot,
+    NotReadError,
     Part,
+    Unrecorded,
     decision,
     has_same_reply,
     replied,
 )
 from hedgerow.machinery.steps import Execution, Now, Pause, Step
-
-_VERBS: Final = {
-    "Create": "create",
-    "Update": "update",
-    "MergePatch": "patch",
-    "JsonPatch": "patch",
-    "Delete": "delete",
-}
 
 
 class Played(NamedTuple):
@@ -47,13 +46,7 @@ class Played(NamedTuple):
 
 
 def played(controller: Controller[Any], journal: Journal, state: Any) -> Iterator[Played]:
-    """A decision made again, up to its end or to a step that the journal does not answer.
-
-    Args:
-        controller: decides.
-        journal: the answers and replies.
-        state: the state that the last turn of the key has left.
-    """
+    """A decision made again from the state before it, up to its end or a step that the journal does not answer."""
     snapshot, now = NotedSnapshot({}), journal.now
     context = Context(now, controller.config, state, journal.jitter, frozenset(journal.server_versions))
     wants: Step[Any] | Plan | None = None
@@ -81,7 +74,6 @@ class States:
     """The state that the last turn of each key has left, by controller and key."""
 
     def __init__(self) -> None:
-        """No turn yet."""
         self._states: dict[tuple[str, ObjectKey], Any] = {}
 
     def of(self, journal: Journal) -> Any:
@@ -119,7 +111,6 @@ class ShadowRuns:
     """The turns of one process in their order, as its record shows them."""
 
     def __init__(self, redaction: Redaction) -> None:
-        """No turn yet."""
         self._redaction = redaction
         self._states = States()
 
@@ -151,8 +142,7 @@ class ShadowRuns:
 def _shadow_run(controller: Controller[Any], journal: Journal, state: Any) -> Journal:
     """A turn decided from its redacted journal, up to where it wants something else than the process did."""
     parts: list[Part] = []
-    raised = ""
-    acted: tuple[str, ...] | None = None
+    raised, acted = "", None
     for live, wants, error, is_answered in played(controller, journal, state):
         raised = type(error).__name__ if error is not None else ""
         parts.append(replace(live, wants=wants, reply=live.reply if is_answered else None))
@@ -185,5 +175,99 @@ def _outlined(action: Action) -> str:
     name = getattr(action, "subresource", "")
     subresource = f"/{name}" if name else ""
     where = "" if action.cluster is Cluster.TARGET else f" in the {action.cluster.value} cluster"
-    verb = "dry-run update of" if is_dry_run(action) else _VERBS[type(action).__name__]
+    verb = type(action).__name__.removeprefix("Merge").removeprefix("Json").lower()
+    verb = "dry-run update of" if is_dry_run(action) else verb
     return f"{verb} {action.resource.kind}{subresource} {action.key}{where} ({action.reason})"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A decision that comes out differently."""
+
+    decision: Journal | Unreadable
+    summary: str
+    """One clause: how."""
+    lines: Sequence[str] = ()
+    """The unified diff of the recorded and the repeated step or plan."""
+    part: int = 0
+    """Part of the decision, from 1; 0: the decision as a whole."""
+
+
+class Replay:
+    """The decisions of one run, made again in their order."""
+
+    def __init__(self, controllers: Mapping[str, Controller[Any]]) -> None:
+        """Nothing has been replayed yet; `controllers` decide now, by name, configured as they were."""
+        self.repeated = 0
+        self.skipped = 0
+        """Turns that were not recorded, and those that depend on the state of such a turn or of one that came out
+        differently."""
+        self._controllers = controllers
+        self._states = States()
+
+    def repeat(self, turn: Turn) -> Difference | None:
+        """Make the next decision of the record again; the difference, if there is one."""
+        if not isinstance(turn, Journal):
+            self._states.leave(turn.controller, turn.key, None)
+            self.skipped += isinstance(turn, Unrecorded)
+            return Difference(turn, turn.problem) if isinstance(turn, Unreadable) else None
+        state = self._states.of(turn)
+        if turn.has_state and state is None:
+            self.skipped += 1
+            return None
+        self.repeated += 1
+        controller = self._controllers.get(turn.controller)
+        if controller is None:
+            return Difference(turn, "no controller of this name runs with that configuration")
+        first: Difference | None = None
+        # After a difference the turn goes on, for the state that it leaves.
+        for number, part in enumerate(played(controller, turn, state), start=1):
+            first = first or _difference(turn, number, part)
+            if isinstance(part.wants, Plan) or not part.is_answered:
+                self._states.leave(turn.controller, turn.key, part.wants if isinstance(part.wants, Plan) else None)
+        return first
+
+
+def _difference(turn: Journal, number: int, played_part: Played) -> Difference | None:
+    part, wants, error, _ = played_part
+    if wants is None:
+        if part.wants is None and type(error).__name__ == turn.raised:
+            return None
+        summary = str(error) if isinstance(error, NotReadError) else f"raises {type(error).__name__}: {error}"
+        return Difference(turn, summary, part=number)
+    try:
+        repeated = _comparable(wants)
+    except UnrecordableError as problem:
+        return Difference(turn, f"ends with a value that cannot be compared: {problem}", part=number)
+    name = "plan" if isinstance(wants, Plan) else "step"
+    if part.wants is None:
+        return Difference(turn, f"has a {name} and raised {turn.raised} then", _diff(None, repeated), number)
+    lines = _diff(_comparable(part.wants), repeated)
+    return Difference(turn, f"has another {name}", lines, number) if lines else None
+
+
+def _comparable(wants: Step[Any] | Plan) -> Json:
+    """A step or a plan as JSON, equal for equal requests; raises UnrecordableError."""
+    if not isinstance(wants, Plan):
+        return encoded(wants)
+    value: dict[str, Any] = encoded(replace(wants, state=None))
+    for name in ("events",) if wants.in_order else ("actions", "events"):
+        if name in value:
+            value[name] = sorted(value[name], key=canonical)
+    return value
+
+
+def _diff(recorded: Json, repeated: Json) -> list[str]:
+    """The unified diff of two plans or steps; empty if they are the same."""
+    # Slow to import, and a process that records needs no difference.
+    from difflib import unified_diff  # noqa: PLC0415
+
+    return list(unified_diff(_lines(recorded), _lines(repeated), "recorded", "repeated", lineterm=""))
+
+
+def _lines(wants: Json) -> list[str]:
+    if wants is None:
+        return []
+    # A comma says only that another line follows.
+    lines = json.dumps(wants, indent=2, sort_keys=True, ensure_ascii=False).splitlines()
+    return [line.removesuffix(",") for line in lines]

@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 from hedgerow.api.network_policies import ALLOWED, TO_DNS, TO_RUNTIME_API_SERVER, TO_TARGET_API_SERVER
 from hedgerow.api.shape import Items, Typed
 from hedgerow.machinery.configuration.process import PORTS
-from hedgerow.machinery.configuration.schema import Schema, document_schema, nullable
+from hedgerow.machinery.configuration.reading import Schema, document_schema, nullable
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration
 
 _PORT: Final = nullable({"type": "integer", "minimum": 0, "maximum": PORTS[-1]})

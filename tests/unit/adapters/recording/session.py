@@ -15,8 +15,7 @@ from hedgerow.machinery.controller import Context, Controller, all_keys
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.recording.codec import Header
 from hedgerow.machinery.recording.journal import Journal
-from hedgerow.machinery.recording.playback import Redaction
-from hedgerow.machinery.recording.replaying import Difference, Replay
+from hedgerow.machinery.recording.playback import Difference, Redaction, Replay
 from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
 from hedgerow.resource_manager.health.controller import HealthConfig, health_controller, progressing_controller
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.machinery.configuration.reading import Stage, decode
-from hedgerow.machinery.configuration.schema import document_schema
+from hedgerow.machinery.configuration.reading import Stage, decode, document_schema
 from hedgerow.machinery.configuration.section import Purpose
 from tests.unit.core.machinery.configuration.greenhouse import HEAD, Bed, Greenhouse, Irrigation
 
