@@ -167,7 +167,7 @@ def test_old_cron_jobs_are_users_where_api_servers_still_serve_them() -> None:
         (
             [{"metadata": {"namespace": "shop", "name": "user", "annotations": {"a": 1}}}],
             [],
-            "object shop/user: metadata.annotations[a]: expected a string, got a number",
+            "object shop/user: metadata.annotations[a]: expected a string, got an integer",
         ),
         ([], [{"metadata": {"name": ["x"]}}], "Secret without a name: metadata.name: expected a string, got a list"),
         ([], [candidate("x", labels={"a": None})], "Secret shop/x: metadata.labels[a]: expected a string, got null"),
