@@ -1,16 +1,15 @@
-"""The controllers that say of each ManagedResource whether its objects are healthy, and whether they have rolled out.
+"""The controllers that judge the objects of each ManagedResource: are they healthy, have they rolled out?
 
 Source: managed-resources §11, §13, §14.
 """
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from functools import cache
 from typing import Any, Final
 
-from hedgerow.api.events import message_with_ages
 from hedgerow.api.kubernetes import CORE_EVENTS, DEPLOYMENTS, PODS, REPLICA_SETS
 from hedgerow.api.managed_objects import managed_kinds, object_watch
 from hedgerow.api.managed_resource_status import status_patch
@@ -30,54 +29,51 @@ from hedgerow.machinery.controller import Change, Context, Controller, DynamicWa
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, is_terminating
 from hedgerow.machinery.plan import Action, Decision, Plan, failed
-from hedgerow.machinery.questions import Found
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import Now
-from hedgerow.resource_manager.health.looking import concluded
 from hedgerow.resource_manager.health.object_health import health_status_changed, status_condition
 from hedgerow.resource_manager.health.object_progress import pod_watches, progress_changed, rolls_out
 from hedgerow.resource_manager.health.verdicts import (
     HEALTHY,
     ROLLED_OUT,
     Verdict,
+    concluded,
     evaluate_health,
     evaluate_progress,
     recorded,
+    with_warnings,
 )
 
 DEFAULT_CONCURRENCY: Final = 5
-_READ_AS: Final = DEPLOYMENTS.api_version
-_REASON: Final = "objects-judged"
 _NOT_YET: Final = {None, ConditionStatus.PROGRESSING.value, ConditionStatus.FALSE.value}
-"""What the condition `ResourcesApplied` says, or that it does not exist, while objects are not applied yet."""
+"""The status of the condition `ResourcesApplied` while objects are not applied; none: it does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class HealthConfig:
-    """Whose ManagedResources are judged, and when."""
+    """Which ManagedResources are judged, and when."""
 
     class_filter: ClassFilter = field(default_factory=ClassFilter)
-    """Of other classes others take care."""
     cluster_id: str = ""
-    """The id of the cluster that the ManagedResources are in, as origins spell it."""
+    """The id of the source cluster in origins."""
     sync_period: timedelta = timedelta(minutes=1)
-    """How long after a look the next one follows, even if nothing happens."""
+    """A ManagedResource is judged again after this time, even if nothing has changed."""
 
 
 def health_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[HealthConfig]:
-    """The controller that says whether everything is healthy, judging some ManagedResources at once."""
+    """The controller that says whether everything is healthy."""
 
     def watches(resource: Resource) -> tuple[Watch, ...]:
         return (object_watch(resource, config.cluster_id, health_status_changed(resource.object_kind)),)
 
-    kinds, permissions = managed_kinds(config.class_filter), (Permission.of(CORE_EVENTS, "list"),)
-    dynamic = DynamicWatch(kinds, watches)
+    dynamic = DynamicWatch(managed_kinds(config.class_filter), watches)
+    permissions = (Permission.of(CORE_EVENTS, "list"),)
     return _controller("health", config, concurrency, reconcile_health, dynamic=dynamic, permissions=permissions)
 
 
 def progressing_controller(config: HealthConfig, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[HealthConfig]:
-    """The controller that says whether everything has rolled out, judging some ManagedResources at once."""
+    """The controller that says whether everything has rolled out."""
 
     def watches(resource: Resource) -> tuple[Watch, ...]:
         workload = object_watch(resource, config.cluster_id, progress_changed(resource.object_kind))
@@ -85,8 +81,9 @@ def progressing_controller(config: HealthConfig, concurrency: int = DEFAULT_CONC
 
     dynamic = DynamicWatch(managed_workloads(config.class_filter), watches)
     permissions = (Permission.of(PODS, "list", "watch"), Permission.of(REPLICA_SETS, "list", "watch"))
-    name = "health-progressing"
-    return _controller(name, config, concurrency, reconcile_progress, dynamic=dynamic, permissions=permissions)
+    return _controller(
+        "health-progressing", config, concurrency, reconcile_progress, dynamic=dynamic, permissions=permissions
+    )
 
 
 def _controller(
@@ -128,7 +125,7 @@ def _controller(
 
 @cache
 def managed_workloads(class_filter: ClassFilter) -> Index[Kind]:
-    """The ManagedResources of a class by the kinds among their objects that roll out."""
+    """The index of the ManagedResources of a class by the kinds among their objects that roll out."""
     kinds = managed_kinds(class_filter)
 
     def values(managed_resource: Manifest) -> set[Kind]:
@@ -138,32 +135,30 @@ def managed_workloads(class_filter: ClassFilter) -> Index[Kind]:
 
 
 def _as_read(kind: Kind) -> Kind:
-    """The kind as which a workload is read, whatever version of its group a manifest names."""
-    return Kind(_READ_AS, kind.kind)
+    """The kind as which a workload is read, whatever version a manifest names."""
+    return Kind(DEPLOYMENTS.api_version, kind.kind)
 
 
 class Eligibility(Enum):
-    """Whether the health of a ManagedResource is judged."""
+    """Whether a ManagedResource is judged."""
 
     LEAVE = auto()
-    """Not until the ManagedResource changes."""
+    """Not before it changes."""
     WAIT = auto()
-    """Not yet: its objects are not applied."""
+    """Not before its objects are applied."""
     JUDGE = auto()
-    """Now."""
 
 
 def eligibility_of(managed_resource: Manifest, class_filter: ClassFilter) -> Eligibility:
-    """Whether the health of a ManagedResource is judged now."""
-    if is_ignored(managed_resource) or is_terminating(managed_resource):
-        return Eligibility.LEAVE
-    if not class_filter.is_responsible(managed_resource):
+    """Whether a ManagedResource is judged now."""
+    is_left = is_ignored(managed_resource) or is_terminating(managed_resource)
+    if is_left or not class_filter.is_responsible(managed_resource):
         return Eligibility.LEAVE
     return Eligibility.WAIT if _applied_status(managed_resource) in _NOT_YET else Eligibility.JUDGE
 
 
 def calls_for_judgement(class_filter: ClassFilter) -> Callable[[Change], bool]:
-    """The predicate of changes after which a ManagedResource may have to be judged anew."""
+    """The predicate of changes after which a ManagedResource may have to be judged again."""
 
     def passes(change: Change) -> bool:
         old, new = change.old, change.new
@@ -177,24 +172,23 @@ def calls_for_judgement(class_filter: ClassFilter) -> Callable[[Change], bool]:
 
 
 def _applied_status(managed_resource: Manifest) -> str | None:
-    """The status of the condition; none where it is missing, or no text."""
     status = (status_condition(managed_resource, RESOURCES_APPLIED) or {}).get("status")
     return status if isinstance(status, str) else None
 
 
 async def reconcile_health(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
-    """Say of one ManagedResource whether its objects are there and healthy."""
+    """Write into the status of one ManagedResource whether its objects exist and are healthy."""
 
     async def judge(managed_resource: Manifest) -> Verdict | Failure:
         objects = [(each.kind, each.key) for each in references_of(managed_resource)]
         verdict = await concluded(objects, snapshot, evaluate_health, HEALTHY)
-        return verdict if isinstance(verdict, Failure) else await _with_events(managed_resource, verdict)
+        return verdict if isinstance(verdict, Failure) else await with_warnings(verdict, managed_resource)
 
     return await _judged(key, snapshot, context, judge)
 
 
 async def reconcile_progress(key: ObjectKey, snapshot: Snapshot, context: Context[HealthConfig]) -> Plan:
-    """Say of one ManagedResource whether its workloads have rolled out."""
+    """Write into the status of one ManagedResource whether its workloads have rolled out."""
 
     async def judge(managed_resource: Manifest) -> Verdict | Failure:
         references = (each for each in references_of(managed_resource) if rolls_out(each.kind))
@@ -204,23 +198,13 @@ async def reconcile_progress(key: ObjectKey, snapshot: Snapshot, context: Contex
     return await _judged(key, snapshot, context, judge)
 
 
-async def _with_events(managed_resource: Manifest, verdict: Verdict) -> Verdict:
-    """The verdict that also tells what happened to the Service, if one is to blame, as far as that can be found out."""
-    answer = await verdict.question if verdict.question is not None else None
-    if not isinstance(answer, Found):
-        return verdict
-    events, said = answer.objects, find(conditions_of(managed_resource), verdict.type)
-    message = message_with_ages(lambda now: verdict.with_events(events, now).message, said, await Now())
-    return replace(verdict, message=message)
-
-
 async def _judged(
     key: ObjectKey,
     snapshot: Snapshot,
     context: Context[HealthConfig],
     judge: Callable[[Manifest], Coroutine[Any, Any, Verdict | Failure]],
 ) -> Plan:
-    """Have one ManagedResource judged, if it is its turn, and its status say so if it does not yet."""
+    """Have one ManagedResource judged, if it is eligible, and write the verdict unless its status has it."""
     try:
         managed_resource = _judgeable(key, snapshot, context.config)
         if isinstance(managed_resource, Plan):
@@ -238,27 +222,21 @@ async def _judged(
 
 
 def _judgeable(key: ObjectKey, snapshot: Snapshot, config: HealthConfig) -> Manifest | Plan:
-    """The ManagedResource, or the plan that leaves it alone or waits."""
+    """The ManagedResource if it is judged now, or the plan."""
     managed_resource = snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE)
-    if managed_resource is None:
+    eligibility = eligibility_of(managed_resource, config.class_filter) if managed_resource else Eligibility.LEAVE
+    if managed_resource is None or eligibility is Eligibility.LEAVE:
         return Plan()
-    match eligibility_of(managed_resource, config.class_filter):
-        case Eligibility.LEAVE:
-            return Plan()
-        case Eligibility.WAIT:
-            return Plan(requeue_after=config.sync_period.total_seconds())
-    return managed_resource
+    waits = eligibility is Eligibility.WAIT
+    return Plan(requeue_after=config.sync_period.total_seconds()) if waits else managed_resource
 
 
 def _writes(managed_resource: Manifest, verdict: Verdict, now: datetime) -> tuple[Action, ...]:
-    """The one patch that makes the condition say what the verdict says; none if it does.
-
-    The stored condition is not parsed to find that out, as it mostly does.
-    """
+    """The patch of the condition, unless it says the same. Mostly it does, so it is not parsed to find out."""
     stored = status_condition(managed_resource, verdict.type) or {}
     said = (stored.get("status"), stored.get("reason"), stored.get("message"))
     if said == (verdict.status, verdict.reason, verdict.message):
         return ()
     condition = find(recorded(conditions_of(managed_resource), verdict, now), verdict.type)
-    patch = None if condition is None else status_patch(managed_resource, (condition,), reason=_REASON)
+    patch = None if condition is None else status_patch(managed_resource, (condition,), reason="objects-judged")
     return () if patch is None else (patch,)

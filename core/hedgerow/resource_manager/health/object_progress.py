@@ -1,6 +1,6 @@
-"""Whether a workload still rolls out, and the pods that it selects while it does: counted, and traced back to it.
+"""Whether a workload still rolls out, and the watches of its pods.
 
-All pods of a cluster are watched for it, and all ReplicaSets, so the least is kept of each.
+All pods and ReplicaSets of a cluster are watched, so little is kept of each.
 
 Source: managed-resources §13.
 """
@@ -28,29 +28,26 @@ from hedgerow.resource_manager.health.object_health import (
     status_condition,
 )
 
-_ROLLED_OUT: Final = "NewReplicaSetAvailable"
-_IDENTITY: Final = ("name", "uid", "resourceVersion")
-
 
 def new_replica_set_is_not_available(live: Manifest) -> str | None:
-    """A Deployment has rolled out once it says that its new ReplicaSet is available."""
+    """A Deployment has rolled out once its new ReplicaSet is available."""
     condition = status_condition(live, "Progressing")
     if condition is None:
         return missing("Progressing")
-    if (condition.get("status"), condition.get("reason")) == (TRUE, _ROLLED_OUT):
+    if (condition.get("status"), condition.get("reason")) == (TRUE, "NewReplicaSetAvailable"):
         return None
     return text_at(condition, "message") or ""
 
 
 def too_few_replicas_are_updated(live: Manifest) -> str | None:
-    """Every replica that a StatefulSet asks for has to be of the new revision."""
+    """Every replica of a StatefulSet must be of the new revision."""
     return _still_to_update(number_at(live, "status", "updatedReplicas"), replicas_of(live))
 
 
 def too_few_pods_are_updated(live: Manifest) -> str | None:
-    """Every node that wants a pod of a DaemonSet has to have one of the new revision."""
-    updated, desired = "updatedNumberScheduled", "desiredNumberScheduled"
-    return _still_to_update(number_at(live, "status", updated), number_at(live, "status", desired))
+    """Every pod of a DaemonSet must be of the new revision."""
+    updated, desired = (number_at(live, "status", f"{which}NumberScheduled") for which in ("updated", "desired"))
+    return _still_to_update(updated, desired)
 
 
 def _still_to_update(updated: int, wanted: int) -> str | None:
@@ -66,20 +63,17 @@ RULES: Final[Mapping[str, tuple[Check, ...]]] = {
 
 
 def rolls_out(kind: Kind) -> bool:
-    """Whether objects of a kind roll out at all; they are read as `apps/v1`, whatever version is named."""
+    """True if objects of a kind roll out; they are read as `apps/v1`, whatever version is named."""
     return kind.group == "apps" and kind.kind in RULES
 
 
 def counts_pods(kind: Kind) -> bool:
-    """Whether it takes the number of pods to tell that an object has rolled out."""
+    """True if objects of a kind have rolled out only if the number of their pods is right."""
     return kind.group == "apps" and kind.kind == DEPLOYMENTS.kind
 
 
 def pods_of(deployment: Manifest) -> LabelSelector | None:
-    """The pods that count for a Deployment, in its namespace and in any phase; none where nobody can read which.
-
-    Match expressions do not count.
-    """
+    """The labels of a Deployment's pods, without match expressions; none if they cannot be read."""
     try:
         return LabelSelector(tuple(texts_at(deployment, "spec", "selector", "matchLabels").items()))
     except UnreadableError:
@@ -87,12 +81,9 @@ def pods_of(deployment: Manifest) -> LabelSelector | None:
 
 
 def object_progressing(kind: Kind, live: Manifest, pod_count: int | None = None) -> str | None:
-    """What a live object still waits for, perhaps in no words; none once it has rolled out.
+    """What a live object still waits for, perhaps an empty text; none once it has rolled out.
 
-    Args:
-        kind: what the object is.
-        live: the object.
-        pod_count: how many pods a Deployment selects; not compared where nobody has counted.
+    The number of pods that a Deployment selects counts if it is given.
     """
     if not rolls_out(kind) or is_skipped(live):
         return None
@@ -101,42 +92,36 @@ def object_progressing(kind: Kind, live: Manifest, pod_count: int | None = None)
         if description is None and counts_pods(kind) and pod_count not in {None, replicas_of(live)}:
             return "there are still non-terminated old pods"
     except UnreadableError as error:
-        # Nobody can tell that it has rolled out.
         return str(error)
     return description
 
 
 def progress_changed(kind: Kind) -> Callable[[Change], bool]:
-    """The predicate that lets pass what may change whether objects of a kind roll out; only updates do.
-
-    Pods that come and go are watched, so they are not counted for it.
-    """
-
-    def is_progressing(version: Manifest) -> bool:
-        return object_progressing(kind, version) is not None
+    """The predicate of updates that may change whether objects of a kind roll out; pods are watched by themselves."""
 
     def passes(change: Change) -> bool:
         old, new = change.old, change.new
         if old is None or new is None:
             return False
-        return is_resync(old, new) or is_progressing(old) is not is_progressing(new)
+        before, after = object_progressing(kind, old), object_progressing(kind, new)
+        return is_resync(old, new) or (before is None) is not (after is None)
 
     return passes
 
 
 LookUp: TypeAlias = Callable[[Resource, ObjectKey], Manifest | None]
-"""The object of a key in the target cluster; none where it does not exist, or nobody can tell."""
+"""Returns the object of a key in the target cluster, if known."""
 
 
 def owner_chain(pod: Manifest, look_up: LookUp, cluster_id: str) -> ObjectKey | None:
-    """The ManagedResource of this cluster that a pod belongs to; none where any link to it is missing."""
+    """The ManagedResource of this cluster that a pod belongs to, if every link to it is known."""
     replica_set = _owner(pod, REPLICA_SETS, look_up)
     deployment = replica_set and _owner(replica_set, DEPLOYMENTS, look_up)
     return managed_resource_of(deployment, cluster_id) if deployment else None
 
 
 def owners_of(manifest: Manifest, kind: Kind) -> Iterator[str]:
-    """The names of the owners of a kind that an object names; what is no reference, as no server stores it, is none."""
+    """The names of the owners of a kind; malformed references are left out."""
     owners = (manifest.get("metadata") or {}).get("ownerReferences")
     for owner in owners if isinstance(owners, list) else ():
         if isinstance(owner, (dict, Mapping)) and Kind.of(owner) == kind and isinstance(owner.get("name"), str):
@@ -150,35 +135,38 @@ def _owner(manifest: Manifest, resource: Resource, look_up: LookUp) -> Manifest 
 
 
 def pod_watches(cluster_id: str) -> tuple[Watch, Watch]:
-    """What has to be watched to know when the number of a Deployment's pods changes."""
+    """The watches that tell when the number of a Deployment's pods changes."""
 
     def managed_resource(pod: Manifest, snapshot: Snapshot) -> tuple[ObjectKey, ...]:
         found = owner_chain(pod, snapshot.get, cluster_id)
         return () if found is None else (found,)
 
-    def comes_or_goes(change: Change) -> bool:
-        return change.old is None or change.new is None
-
     return (
         Watch(REPLICA_SETS, transform_replica_set, no_key, metadata_only=True),
-        Watch(PODS, transform_pod, managed_resource, comes_or_goes, metadata_only=True),
+        Watch(
+            PODS,
+            transform_pod,
+            managed_resource,
+            lambda change: change.old is None or change.new is None,
+            metadata_only=True,
+        ),
     )
 
 
 def transform_pod(pod: Manifest) -> Manifest:
-    """Which pod it is, its labels, and the ReplicaSets that own it."""
+    """Identity, labels, and the ReplicaSets that own a pod."""
     labels = {shared_text(key): shared_text(value) for key, value in labels_of(pod).items()}
     return _kept(pod, REPLICA_SETS, **({"labels": labels} if labels else {}))
 
 
 def transform_replica_set(replica_set: Manifest) -> Manifest:
-    """Which ReplicaSet it is, and the Deployments that own it."""
+    """Identity, and the Deployments that own a ReplicaSet."""
     return _kept(replica_set, DEPLOYMENTS)
 
 
 def _kept(manifest: Manifest, owner: Resource, **more: Any) -> Manifest:
     metadata = manifest.get("metadata") or {}
-    kept = {name: metadata[name] for name in _IDENTITY if name in metadata} | more
+    kept = {name: metadata[name] for name in ("name", "uid", "resourceVersion") if name in metadata} | more
     if namespace := metadata.get("namespace"):
         kept["namespace"] = shared_text(namespace)
     if names := [*owners_of(manifest, owner.object_kind)]:
