@@ -8,7 +8,7 @@ Source: webhooks-and-tokens §5.1, §5.2, §5.7, §5.8.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.admission.availability_rules import (
     HAContext,
@@ -36,7 +36,7 @@ from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, key_of
 from hedgerow.machinery.questions import Found, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError, integer_at, object_at, text_at
+from hedgerow.machinery.reading import UnreadableError, integer_at, keeping, object_at, text_at
 from hedgerow.machinery.scalars import parse_bool
 from hedgerow.machinery.snapshot import Index, Snapshot
 
@@ -212,21 +212,9 @@ def transform_namespace(namespace: Manifest) -> Manifest:
     return {"metadata": {"name": (namespace.get("metadata") or {}).get("name") or "", "annotations": kept}}
 
 
-def transform_hpa(hpa: Manifest) -> Manifest:
-    """What is read of an HPA: its key, what it scales, and its maximum."""
-    return {"metadata": key_of(hpa)._asdict(), "spec": _picked(hpa.get("spec"), "scaleTargetRef", "maxReplicas")}
-
-
-def transform_hvpa(hvpa: Manifest) -> Manifest:
-    """What is read of an HVPA: its key, what it scales, whether it deploys an HPA, and the maximum of that."""
-    spec = _picked(hvpa.get("spec"), "targetRef", "hpa")
-    hpa = _picked(spec.get("hpa"), "deploy", "template")
-    template = _picked(_picked(hpa.get("template"), "spec").get("spec"), "maxReplicas")
-    return {"metadata": key_of(hvpa)._asdict(), "spec": {**spec, "hpa": {**hpa, "template": {"spec": template}}}}
-
-
-def _picked(value: Any, *names: str) -> dict[str, Any]:
-    return {name: value[name] for name in names if name in value} if isinstance(value, Mapping) else {}
+_KEY: Final = ("metadata.namespace", "metadata.name")
+transform_hpa: Final = keeping(*_KEY, "spec.scaleTargetRef", "spec.maxReplicas")
+transform_hvpa: Final = keeping(*_KEY, "spec.targetRef", "spec.hpa.deploy", "spec.hpa.template.spec.maxReplicas")
 
 
 def webhook(config: HighAvailabilityConfig) -> Webhook:

@@ -13,14 +13,16 @@ from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Allowed, Decision, MutationRule, Webhook, apply_rules, mutating
 from hedgerow.api.kubernetes import NODES, PODS
 from hedgerow.machinery.controller import Read
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
-from hedgerow.machinery.reading import each_at, integer_at, list_at, object_at, objects_at, text_at, with_value
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.reading import each_at, integer_at, keeping, list_at, object_at, objects_at, text_at, with_value
 from hedgerow.machinery.remembering import latest_remembered
 from hedgerow.machinery.snapshot import Index, Snapshot
 
 NAME: Final = "system-components-config"
 _TAINTED: Final = "tainted"
 """The index value of Nodes with taints that are tolerated."""
+
+_transform_node: Final = keeping("metadata.name", "metadata.labels", "spec.taints")
 
 _Identity: TypeAlias = tuple[str | int | None, ...]
 """All fields of a toleration, literally: no operator and the operator `Equal` differ."""
@@ -123,12 +125,6 @@ def toleration_of(taint: Taint) -> Manifest:
     return {"key": taint.key, **operator, "effect": taint.effect}
 
 
-def transform_node(node: Manifest) -> Manifest:
-    """Name, labels and taints of a Node."""
-    metadata = {"name": key_of(node).name, "labels": labels_of(node)}
-    return {"metadata": metadata, "spec": {"taints": (node.get("spec") or {}).get("taints")}}
-
-
 def webhook(config: SystemComponentsConfig) -> Webhook:
     """The webhook. Its index holds only selected Nodes with taints; the tolerations for them are cached."""
 
@@ -149,6 +145,6 @@ def webhook(config: SystemComponentsConfig) -> Webhook:
         NAME,
         "/webhooks/system-components-config",
         mutating(PODS, review),
-        reads=(Read(NODES, transform_node),),
+        reads=(Read(NODES, _transform_node),),
         indexes=(tainted_nodes,),
     )

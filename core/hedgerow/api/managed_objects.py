@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import blake2b
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from hedgerow.api.managed_resources import MANAGED_RESOURCES, ORIGIN, SKIP_HEALTH_CHECK, ClassFilter
 from hedgerow.api.origins import managed_resource_of
@@ -28,58 +28,42 @@ from hedgerow.machinery.objects import (
     resource_version_of,
     uid_of,
 )
-from hedgerow.machinery.reading import UnreadableError
+from hedgerow.machinery.reading import Fields, UnreadableError, fields_at, pruned
 from hedgerow.machinery.remembering import shared_text
 from hedgerow.machinery.snapshot import Index, Snapshot
 
-_Fields: TypeAlias = Mapping[str, "_Fields | None"]
-"""Members of an object, or of each object in a list, and the members that are read of them; none: all."""
-
-
-def _fields(*paths: str) -> _Fields:
-    """The members at dotted paths."""
-    fields: dict[str, Any] = {}
-    for path in paths:
-        *parents, name = path.split(".")
-        inner = fields
-        for parent in parents:
-            inner = inner.setdefault(parent, {})
-        inner[name] = None
-    return fields
-
-
 _CONDITIONS: Final = tuple(f"status.conditions.{name}" for name in ("type", "status", "reason", "message"))
-_REPLICAS: Final = _fields("spec.replicas", "status.observedGeneration", "status.readyReplicas")
+_REPLICAS: Final = fields_at("spec.replicas", "status.observedGeneration", "status.readyReplicas")
 
-FIELDS_READ: Final[Mapping[Kind, _Fields]] = {
-    Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition"): _fields(*_CONDITIONS),
-    Kind("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition"): _fields(*_CONDITIONS),
-    Kind("apps/v1", "Deployment"): _fields(
+FIELDS_READ: Final[Mapping[Kind, Fields]] = {
+    Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition"): fields_at(*_CONDITIONS),
+    Kind("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition"): fields_at(*_CONDITIONS),
+    Kind("apps/v1", "Deployment"): fields_at(
         "spec.replicas", "spec.selector.matchLabels", "status.observedGeneration", *_CONDITIONS
     ),
-    Kind("apps/v1", "StatefulSet"): _fields(
+    Kind("apps/v1", "StatefulSet"): fields_at(
         "spec.replicas", "status.observedGeneration", "status.readyReplicas", "status.updatedReplicas"
     ),
-    Kind("apps/v1", "DaemonSet"): _fields(
+    Kind("apps/v1", "DaemonSet"): fields_at(
         *("spec.updateStrategy.type", "spec.updateStrategy.rollingUpdate.maxUnavailable"),
         *("status.observedGeneration", "status.currentNumberScheduled", "status.desiredNumberScheduled"),
         *("status.numberMisscheduled", "status.numberUnavailable", "status.updatedNumberScheduled"),
     ),
     Kind("apps/v1", "ReplicaSet"): _REPLICAS,
     Kind("v1", "ReplicationController"): _REPLICAS,
-    Kind("batch/v1", "Job"): _fields(*_CONDITIONS),
-    Kind("v1", "Pod"): _fields("status.phase"),
-    Kind("v1", "Service"): _fields("spec.type", "status.loadBalancer.ingress"),
+    Kind("batch/v1", "Job"): fields_at(*_CONDITIONS),
+    Kind("v1", "Pod"): fields_at("status.phase"),
+    Kind("v1", "Service"): fields_at("spec.type", "status.loadBalancer.ingress"),
 }
 """What the rules about health and progress read."""
 
-_KEPT: Final[Mapping[Kind, _Fields]] = {
+_KEPT: Final[Mapping[Kind, Fields]] = {
     **FIELDS_READ,
     # Of autoscalers: their target, and what they scale.
-    Kind("autoscaling/v2", "HorizontalPodAutoscaler"): _fields("spec.scaleTargetRef"),
-    Kind("autoscaling.k8s.io/v1alpha1", "Hvpa"): _fields("spec.targetRef", "spec.hpa.deploy", "spec.vpa.deploy"),
+    Kind("autoscaling/v2", "HorizontalPodAutoscaler"): fields_at("spec.scaleTargetRef"),
+    Kind("autoscaling.k8s.io/v1alpha1", "Hvpa"): fields_at("spec.targetRef", "spec.hpa.deploy", "spec.vpa.deploy"),
     # Of webhooks: the objects that they may change.
-    Kind("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"): _fields(
+    Kind("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"): fields_at(
         "webhooks.matchPolicy", "webhooks.namespaceSelector", "webhooks.rules"
     ),
 }
@@ -114,7 +98,7 @@ def transform_of(resource: Resource) -> Callable[[Manifest], Manifest]:
         metadata = _kept_metadata(live, counts_generations=counts_generations)
         if selects:
             metadata |= _what_selects(live)
-        return {"metadata": metadata, **_pruned(live, fields)}
+        return {"metadata": metadata, **pruned(live, fields)}
 
     return transform
 
@@ -199,14 +183,3 @@ def _digest(live: Manifest) -> str:
         return ""
     text = json.dumps((labels, annotations), sort_keys=True)
     return blake2b(text.encode(), digest_size=_DIGEST_LENGTH).hexdigest()
-
-
-def _pruned(value: Any, fields: _Fields | None) -> Any:
-    """The listed members of a value, with shared texts; values of another type stay, so that the rules fail on them."""
-    if fields is None:
-        return shared_text(value) if isinstance(value, str) else value
-    if isinstance(value, (dict, Mapping)):
-        return {name: _pruned(value[name], below) for name, below in fields.items() if name in value}
-    if isinstance(value, list):
-        return [_pruned(item, fields) for item in value]
-    return value

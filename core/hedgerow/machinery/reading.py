@@ -6,10 +6,11 @@ other fields may have any type, and stay as they are.
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeAlias, TypeVar, cast
 
 from hedgerow.machinery.failures import Problem, wrong_type
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.remembering import shared_text
 
 T = TypeVar("T")
 
@@ -158,3 +159,36 @@ def without(manifest: Manifest, path: Sequence[str]) -> dict[str, Any]:
     else:
         del changed[name]
     return changed
+
+
+Fields: TypeAlias = Mapping[str, "Fields | None"]
+"""Members of an object, or of each object in a list, and the members to keep of them; none: all."""
+
+
+def fields_at(*paths: str) -> Fields:
+    """The members at dotted paths."""
+    fields: dict[str, Any] = {}
+    for path in paths:
+        *parents, name = path.split(".")
+        inner = fields
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+        inner[name] = None
+    return fields
+
+
+def pruned(value: Any, fields: Fields | None) -> Any:
+    """The listed members of a value, with shared texts; values of another type stay, so that rules fail on them."""
+    if fields is None:
+        return shared_text(value) if isinstance(value, str) else value
+    if isinstance(value, (dict, Mapping)):
+        return {name: pruned(value[name], below) for name, below in fields.items() if name in value}
+    if isinstance(value, list):
+        return [pruned(item, fields) for item in value]
+    return value
+
+
+def keeping(*paths: str) -> Callable[[Manifest], Manifest]:
+    """The transform that keeps the fields of an object at dotted paths."""
+    fields = fields_at(*paths)
+    return lambda manifest: cast("Manifest", pruned(manifest, fields))

@@ -21,7 +21,7 @@ from hedgerow.machinery.controller import Change
 from hedgerow.machinery.names import dns_subdomain_problem, label_value_problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, labels_of
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError, list_at, text_at
+from hedgerow.machinery.reading import UnreadableError, keeping, list_at, text_at
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.kubelet_certificates.policy import (
@@ -129,10 +129,7 @@ def conflict(request: CertificateRequest, snapshot: Snapshot) -> Conflict | None
     return None
 
 
-def transform_node(node: Manifest) -> Manifest:
-    """Which Node it is, and its addresses."""
-    addresses = (node.get("status") or {}).get("addresses")
-    return {"metadata": {"name": key_of(node).name}, "status": {"addresses": addresses}}
+transform_node: Final = keeping("metadata.name", "status.addresses")
 
 
 def gives_a_name_up(change: Change) -> bool:

@@ -19,7 +19,7 @@ from hedgerow.machinery.failures import Failure, Problem, annotation_path, retry
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Event, MergePatch, Plan, failed
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError, each_at, text_at
+from hedgerow.machinery.reading import UnreadableError, each_at, keeping, text_at
 from hedgerow.machinery.selectors import field_query
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
@@ -28,7 +28,9 @@ from hedgerow.resource_manager.nodes.scheduling import NodeView
 
 DEFAULT_CONCURRENCY: Final = 5
 _LABELLED: Final = f"{CRITICAL_COMPONENT}=true"
-_NODE_METADATA: Final = ("name", "uid", "resourceVersion", "labels")
+transform_node: Final = keeping(
+    *(f"metadata.{name}" for name in ("name", "uid", "resourceVersion", "labels")), "spec.taints"
+)
 View = TypeVar("View")
 
 
@@ -70,13 +72,6 @@ def _is_new_and_waits(change: Change) -> bool:
     """True if a node was created with the taint; one that gets it later is left to whoever gave it."""
     old, new = change.old, change.new
     return new is not None and waits(new) and (old is None or uid_of(old) != uid_of(new))
-
-
-def transform_node(node: Manifest) -> Manifest:
-    """What caches hold of a Node."""
-    metadata = node.get("metadata") or {}
-    kept = {name: metadata[name] for name in _NODE_METADATA if name in metadata}
-    return {"metadata": kept, "spec": {"taints": (node.get("spec") or {}).get("taints")}}
 
 
 def waits(node: Manifest) -> bool:
