@@ -1,27 +1,28 @@
-"""`hedgerow demo`: a sample landscape in memory, step by step.
+"""`hedgerow demo`: a sample landscape in memory, step by step: what happens, and what the controller does about it.
 
-Tells what happens and what the controller does about it. What the landscape is and what happens to it stands in
-`landscape`.
+The files of the landscape are those under `examples/`, which users copy and change.
 """
 
 import shlex
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 from tabulate import tabulate
 
-from hedgerow.api.kubernetes import NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.api.kubernetes import NAMESPACES, NETWORK_POLICIES, SERVICES, namespace_key
+from hedgerow.api.network_policies import ACCESS_TARGET_API_SERVER, NAMESPACE_SELECTORS
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.resource_manager.network_policies import desired_network_policies
 from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.protocol import requests
+from hedgerow_adapters.protocol.transport import Request
 from hedgerow_adapters.simulation import Settlement, settle
 from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, controller_settings
-from hedgerow_entrypoints.cli.landscape import TELLING_SERVICES, Scene, examples_folder, scenes
 from hedgerow_entrypoints.cli.rendering import changed_lines, styled_verb, without_server_fields
 from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files
 from hedgerow_entrypoints.errors import CommandError
@@ -29,6 +30,82 @@ from hedgerow_entrypoints.errors import CommandError
 CONTROLLER: Final = "networkpolicy"
 MARGIN: Final = "   "
 WIDTH: Final = 80
+VPN_SEED_SERVER: Final = ObjectKey("shoot--prod--web", "vpn-seed-server")
+TELLING_SERVICES: Final = (
+    ObjectKey("garden", "central-logging"),
+    ObjectKey("garden", "nginx-ingress-controller"),
+    ObjectKey("istio-ingress", "istio-ingressgateway"),
+    ObjectKey("kube-system", "kube-dns"),
+    ObjectKey("shoot--prod--web", "etcd-main-client"),
+    ObjectKey("shoot--prod--web", "kube-apiserver"),
+    ObjectKey("shoot--prod--web", "plutono"),
+)
+"""Services of the landscape that show one rule each."""
+_PACKAGE: Final = Path(__file__).parents[1]
+
+
+def examples_folder() -> Path:
+    """Where the examples are: inside the installed package, or at the top of a checkout."""
+    installed = _PACKAGE / "examples"
+    return installed if installed.is_dir() else _PACKAGE.parents[1] / "examples"
+
+
+class Scene(NamedTuple):
+    """Something that a person does to the landscape, as people say it and as the API server is asked for it."""
+
+    headline: str
+    story: str
+    outcome: str
+    """What the controller makes of it."""
+    resource: Resource
+    key: ObjectKey
+    request: Request
+
+
+def _scenes(vpn_seed_server: Manifest) -> Iterator[Scene]:
+    """What happens to the settled landscape, in order; each builds on what came before."""
+    yield Scene(
+        "A Service appears",
+        "A team deploys the seed's end of a VPN. Pods of its own namespace may connect, and so may those of all "
+        "namespaces with the role istio-ingress, as its annotation says.",
+        "For each namespace one policy lets the traffic in and one lets it out, for labelled pods alone.",
+        SERVICES,
+        VPN_SEED_SERVER,
+        requests.create(SERVICES, vpn_seed_server, VPN_SEED_SERVER.namespace),
+    )
+    yield Scene(
+        "A namespace gets a label that a selector matches",
+        "An extension starts to call the API servers of shoots, so its namespace is labelled. No Service changes.",
+        "Every kube-apiserver Service selects namespaces with this label: each opens itself to one namespace more.",
+        *_patch(NAMESPACES, namespace_key("extension-acl"), {"metadata": {"labels": dict([ACCESS_TARGET_API_SERVER])}}),
+    )
+    ingress = {"from": [{"podSelector": {}}], "ports": [{"protocol": "TCP", "port": 2379}]}
+    policy = ObjectKey("shoot--prod--web", "ingress-to-etcd-main-client-tcp-2379")
+    yield Scene(
+        "Somebody edits a policy by hand",
+        "In a hurry, somebody opens the etcd of a production cluster to every pod of its namespace.",
+        "The policy is put back, because a port of a Service still asks for it as it was.",
+        *_patch(NETWORK_POLICIES, policy, {"spec": {"ingress": [ingress]}}),
+    )
+    broken = {NAMESPACE_SELECTORS: '[{"matchLabels": {"gardener.cloud/role": "istio-ingress"}]\n'}
+    yield Scene(
+        "An annotation is broken",
+        "In the Service of the first step, somebody loses a brace.",
+        "Which policies are meant cannot be known now, so none is touched, and the VPN goes on working.",
+        *_patch(SERVICES, VPN_SEED_SERVER, {"metadata": {"annotations": broken}}),
+    )
+    yield Scene(
+        "The Service goes",
+        "The team deletes its Service, broken annotation and all.",
+        "Its policies go with it, in the other namespace as well; they carry its name as labels.",
+        SERVICES,
+        VPN_SEED_SERVER,
+        requests.delete(SERVICES, VPN_SEED_SERVER),
+    )
+
+
+def _patch(resource: Resource, key: ObjectKey, patch: Mapping[str, Any]) -> tuple[Resource, ObjectKey, Request]:
+    return resource, key, requests.merge_patch(resource, key, patch)
 
 
 @click.command(name="demo")
@@ -45,7 +122,7 @@ def command() -> None:
     (newcomer,) = objects_in_files([str(examples / "vpn-seed-server.yaml")])
     click.echo("A small Gardener seed cluster, in memory: nothing outside this process is read or changed.")
     _tell("0. The landscape settles", _settling(cluster, controller))
-    for number, scene in enumerate(scenes(newcomer.manifest), start=1):
+    for number, scene in enumerate(_scenes(newcomer.manifest), start=1):
         _tell(f"{number}. {scene.headline}", _played(scene, cluster, controller))
     here = Path.cwd()
     as_typed = shlex.quote(str(examples.relative_to(here) if examples.is_relative_to(here) else examples))
@@ -64,11 +141,9 @@ def _settling(cluster: InMemoryCluster, controller: Controller[Any]) -> Iterator
         f"namespaces and creates {len(settlement.steps)} NetworkPolicies. Some of the Services, and the rules "
         "that ask for their policies:"
     )
-    reasons = {
-        key: Counter(step.action.reason for step in settlement.steps if step.key == key) for key in TELLING_SERVICES
-    }
     rows = []
-    for key, counts in reasons.items():
+    for key in TELLING_SERVICES:
+        counts = Counter(step.action.reason for step in settlement.steps if step.key == key)
         rules = ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
         rows.append((key, counts.total(), rules or f"none: {_none_because(key, cluster, controller)}"))
     yield _table(("SERVICE", "POLICIES", "RULES"), rows)
@@ -132,21 +207,16 @@ def _paragraph(text: str) -> str:
 
 
 def _invitations(examples: str) -> Iterator[str]:
-    for purpose, commands in (
-        (
-            "Plan the same landscape from its files:",
-            (f"hedgerow plan networkpolicy -f {examples}/landscape -o table",),
-        ),
+    for purpose, *commands in (
+        ("Plan the same landscape from its files:", f"hedgerow plan networkpolicy -f {examples}/landscape -o table"),
         (
             "See what one more Service changes, as in the first step, without a cluster:",
-            (
-                f"hedgerow simulate networkpolicy -f {examples}/landscape --all > settled.yaml",
-                f"hedgerow plan networkpolicy -f settled.yaml -f {examples}/vpn-seed-server.yaml",
-            ),
+            f"hedgerow simulate networkpolicy -f {examples}/landscape --all > settled.yaml",
+            f"hedgerow plan networkpolicy -f settled.yaml -f {examples}/vpn-seed-server.yaml",
         ),
         (
             "Ask what would change in a cluster of yours, which is only read:",
-            ("hedgerow plan networkpolicy --kubeconfig FILE",),
+            "hedgerow plan networkpolicy --kubeconfig FILE",
         ),
     ):
         yield "\n".join((_paragraph(purpose), *(f"{MARGIN}  {command}" for command in commands)))

@@ -32,6 +32,7 @@ REQUEST: Final = "request"
 DONE: Final = {"create": "created", REQUEST: "requested", "change": "changed", "delete": "deleted"}
 """Each verb in the past, in the order in which summaries have them."""
 VERB_COLOURS: Final = {"create": "green", REQUEST: "green", "change": "yellow", "delete": "red"}
+TABLE_HEADERS: Final = ("ACTION", "KIND", "NAMESPACE", "NAME", "REASON")
 COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 _SORTED: Final = frozenset({"labels", "annotations"})
 _NOT_SHOWN: Final = frozenset({"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"})
@@ -57,11 +58,6 @@ class Planned:
         """The plan to carry an action out, in the words of the server, but without what only that knows.
 
         Of an object that is created everything is shown that the action says.
-
-        Args:
-            controller: who asks for it.
-            action: what is asked for.
-            live: the object as it is; none if it does not exist.
         """
         after: Manifest | None = None
         patch: Any = None
@@ -74,10 +70,8 @@ class Planned:
             case MergePatch(_, _, patch):
                 after = without_server_fields(apply_merge_patch(live or {}, patch))
             case JsonPatch(_, _, operations):
-                after, patch = (
-                    apply_json_patch(live, operations).map(without_server_fields).value_or(live),
-                    [*operations],
-                )
+                patch = [*operations]
+                after = apply_json_patch(live, operations).map(without_server_fields).value_or(live)
         return cls(controller, action, None if only_asks(action) else live, after, action.reason, patch)
 
     def then(self, later: "Planned") -> "Planned":
@@ -129,15 +123,9 @@ def subject(action: Action) -> str:
 
 
 def summary(counts: Iterable[tuple[int, str]], problems: Sequence[object], *, none: str = "nothing to do") -> str:
-    """All actions and problems in one line, such as `3 to create, 1 error`.
-
-    Args:
-        counts: how many actions there are of a sort, and its name.
-        problems: what could not be done.
-        none: what is said where there are no actions and no problems.
-    """
+    """How many actions there are of each sort, and how many problems, in a line such as `3 to create, 1 error`."""
     errors = (len(problems), "error" if len(problems) == 1 else "errors")
-    return ", ".join(f"{count} {what}" for count, what in (*counts, errors) if count) or none
+    return ", ".join(f"{count} {sort}" for count, sort in (*counts, errors) if count) or none
 
 
 def without_server_fields(manifest: Manifest) -> Manifest:
@@ -160,32 +148,17 @@ def as_diff(planned: Iterable[Planned], _failures: Sequence[Failure]) -> str:
 
 
 def differing_lines(before: Manifest | None, after: Manifest | None, old_name: str, new_name: str) -> Iterator[str]:
-    """The unified diff of an object's YAML.
-
-    Args:
-        before: the object as it was; none: it did not exist.
-        after: the object as it is; none: it is gone.
-        old_name: what the first is called in the diff.
-        new_name: what the second is called there.
-    """
+    """The unified diff of an object's YAML, which has a name on each side; none: it does not exist there."""
     old, new = _yaml(before), _yaml(after)
     lines = difflib.unified_diff(old, new, old_name if old else "/dev/null", new_name if new else "/dev/null")
-    yield from map(_coloured, lines)
+    return map(_coloured, lines)
 
 
-def changed_lines(before: Manifest | None, after: Manifest | None, *, context: int = 1) -> Iterator[str]:
-    """The lines of an object's YAML that differ, a few unchanged ones around them, and nothing else.
-
-    Args:
-        before: the object as it was; none: it did not exist.
-        after: the object as it is; none: it is gone.
-        context: how many unchanged lines are shown around a change.
-    """
+def changed_lines(before: Manifest | None, after: Manifest | None) -> Iterator[str]:
+    """The lines of an object's YAML that differ, an unchanged one around them, and nothing else."""
     headers = 2
-    lines = difflib.unified_diff(_yaml(before), _yaml(after), n=context)
-    for line in itertools.islice(lines, headers, None):
-        if not line.startswith("@@"):
-            yield _coloured(line)
+    lines = itertools.islice(difflib.unified_diff(_yaml(before), _yaml(after), n=1), headers, None)
+    return (_coloured(line) for line in lines if not line.startswith("@@"))
 
 
 def _coloured(line: str) -> str:
@@ -196,8 +169,7 @@ def _coloured(line: str) -> str:
 def _yaml(manifest: Manifest | None) -> list[str]:
     if manifest is None:
         return []
-    shown = _with_sorted_labels(without_server_fields(manifest))
-    return render_yaml([shown]).splitlines(keepends=True)
+    return render_yaml([_with_sorted_labels(without_server_fields(manifest))]).splitlines(keepends=True)
 
 
 def _with_sorted_labels(value: Any) -> Any:
@@ -206,46 +178,24 @@ def _with_sorted_labels(value: Any) -> Any:
         return [_with_sorted_labels(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    return {
-        name: dict(sorted(member.items()))
-        if name in _SORTED and isinstance(member, Mapping)
-        else _with_sorted_labels(member)
-        for name, member in value.items()
-    }
+    members = {name: _with_sorted_labels(member) for name, member in value.items()}
+    labels = {name: dict(sorted(members[name].items())) for name in _SORTED if isinstance(members.get(name), dict)}
+    return members | labels
 
 
 def as_table(planned: Iterable[Planned], _failures: Sequence[Failure]) -> str:
     """A line per action, in columns."""
     rows = [(styled_verb(each.action), each.action.resource.kind, *each.action.key, each.reason) for each in planned]
-    if not rows:
-        return ""
-    return tabulate(rows, ("ACTION", "KIND", "NAMESPACE", "NAME", "REASON"), tablefmt="plain") + "\n"
-
-
-def as_json(planned: Iterable[Planned], failures: Sequence[Failure]) -> str:
-    """One JSON object: the actions in order, and what could not be planned."""
-    return json.dumps(_document(planned, failures), indent=2) + "\n"
-
-
-def as_yaml(planned: Iterable[Planned], failures: Sequence[Failure]) -> str:
-    """As JSON, in YAML."""
-    return render_yaml([_document(planned, failures)])
+    return f"{tabulate(rows, TABLE_HEADERS, tablefmt='plain')}\n" if rows else ""
 
 
 def _document(planned: Iterable[Planned], failures: Sequence[Failure]) -> dict[str, Any]:
-    return {
-        "actions": [_entry(each) for each in planned],
-        "failures": [
-            {
-                "kind": failure.resource.kind,
-                "namespace": failure.key.namespace,
-                "name": failure.key.name,
-                "field": failure.problem.path,
-                "problem": failure.problem.text,
-            }
-            for failure in failures
-        ],
-    }
+    """The actions in order, and what could not be planned."""
+    failed = [
+        {"kind": each.resource.kind, **each.key._asdict(), "field": each.problem.path, "problem": each.problem.text}
+        for each in failures
+    ]
+    return {"actions": [_entry(each) for each in planned], "failures": failed}
 
 
 def _entry(planned: Planned) -> dict[str, Any]:
@@ -254,8 +204,7 @@ def _entry(planned: Planned) -> dict[str, Any]:
         "action": planned.verb,
         "apiVersion": action.resource.api_version,
         "kind": action.resource.kind,
-        "namespace": action.key.namespace,
-        "name": action.key.name,
+        **action.key._asdict(),
         "reason": planned.reason,
         "controller": planned.controller,
     }
@@ -271,6 +220,6 @@ def _entry(planned: Planned) -> dict[str, Any]:
 FORMATS: Final[dict[str, Callable[[Iterable[Planned], Sequence[Failure]], str]]] = {
     "diff": as_diff,
     "table": as_table,
-    "yaml": as_yaml,
-    "json": as_json,
+    "yaml": lambda planned, failures: render_yaml([_document(planned, failures)]),
+    "json": lambda planned, failures: json.dumps(_document(planned, failures), indent=2) + "\n",
 }

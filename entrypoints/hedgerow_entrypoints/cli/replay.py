@@ -18,6 +18,7 @@ from hedgerow.machinery.recording.journal import Journal
 from hedgerow.machinery.recording.playback import Difference, Replay
 from hedgerow.version import __version__
 from hedgerow_adapters.recording import RecordError, RecordLine, record_lines
+from hedgerow_entrypoints.cli.options import output_format
 from hedgerow_entrypoints.components import RUNNABLE, component
 from hedgerow_entrypoints.errors import CommandError, note
 
@@ -33,9 +34,7 @@ Examples:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--controller", "controllers", multiple=True, metavar="NAME", help="Only its decisions; repeatable.")
 @click.option("--key", "keys", multiple=True, metavar="[NAMESPACE/]NAME", help="Only those about it; repeatable.")
-@click.option(
-    "-o", "--output", type=click.Choice(["diff", "json"]), default="diff", show_default=True, help="How to show them."
-)
+@output_format(("diff", "json"), "How to show them.")
 def command(file: Path, controllers: tuple[str, ...], keys: tuple[str, ...], *, output: str) -> None:
     """Make the decisions again that `hedgerow run --record` has recorded, and show those that come out otherwise.
 
@@ -82,7 +81,7 @@ def _repeated(file: Path, is_chosen: Callable[[Turn], bool], counts: Counter[str
 
 
 def _lines(file: Path) -> Iterator[RecordLine]:
-    """The lines of a record; what goes wrong with what is made of them is not taken for a fault of the file."""
+    """The lines of a record. Errors of what is made of them are not taken for a fault of the file."""
     try:
         yield from record_lines(file)
     except RecordError as error:
@@ -119,11 +118,11 @@ def _show(found: Iterator[Difference], *, as_json: bool) -> None:
 
 def _title(difference: Difference) -> str:
     decision = difference.decision
-    what = f"{decision.controller} {decision.key}"
+    title, turn = f"{decision.controller} {decision.key}", f"turn {decision.turn}"
     if isinstance(decision, Unreadable):
-        return f"{what} (turn {decision.turn})"
+        return f"{title} ({turn})"
     part = f", part {difference.part}" if difference.part else ""
-    return f"{what} at {decision.now.isoformat(timespec='milliseconds')} (turn {decision.turn}{part})"
+    return f"{title} at {decision.now.isoformat(timespec='milliseconds')} ({turn}{part})"
 
 
 def _as_json(difference: Difference) -> dict[str, Any]:
