@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hedgerow.resource_manager.installation.manifests import manifests
 from hedgerow.resource_manager.installation.values import Values, default_values
-from hedgerow_entrypoints.cli.install.installing import installation
+from hedgerow_entrypoints.cli.install.command import installation
 from tests.control_plane import ControlPlane
 from tests.control_plane.credentials import User, kubeconfig, write_private
 
@@ -98,7 +98,7 @@ def roles_for(namespace: str, within: Sequence[str] = ()) -> list[dict[str, Any]
     """
     values = default_values()
     config = {**values["config"], **SEED, "sourceClientConnection": {"namespaces": [*within]}}
-    wanted = installation(Values.model_validate({**values, "config": config}), namespace).unwrap()
+    wanted = installation(Values.model_validate({**values, "config": config}), namespace)
     return [
         {**manifest}
         for manifest in manifests(wanted, config_text="").unwrap()

@@ -22,7 +22,7 @@ from hedgerow.resource_manager.installation import permissions
 from hedgerow_adapters import simulation
 from hedgerow_entrypoints.cli import plan, planning, simulate
 from hedgerow_entrypoints.cli.controllers import OfflineSettings, ask_files, chosen_controllers, controller_settings
-from hedgerow_entrypoints.cli.install import installing
+from hedgerow_entrypoints.cli.install import command as install
 from hedgerow_entrypoints.cli.install.chart import CONTROLLERS
 from hedgerow_entrypoints.components import running
 from hedgerow_entrypoints.components.registry import ControllerEntry
@@ -171,8 +171,8 @@ def test_roles_are_for_what_run_builds(monkeypatch: pytest.MonkeyPatch, run: Map
         permitted.extend(controllers)
         return permissions.permissions_of(controllers, webhooks, called)
 
-    monkeypatch.setattr(installing, "permissions_of", permissions_of)
-    installing.permissions_of_process(decode(EVERYTHING).unwrap().configuration)
+    monkeypatch.setattr(install, "permissions_of", permissions_of)
+    install.permissions_of_process(decode(EVERYTHING).unwrap().configuration)
 
     assert declarations(permitted) == without_cluster_id(run)
 

@@ -16,7 +16,8 @@ from hedgerow.api.definition import build_definition
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration
+from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration, decode
+from hedgerow.resource_manager.configuration.webhooks import Webhooks
 from hedgerow.resource_manager.installation.permissions import (
     concerns_anything,
     election_permissions,
@@ -26,7 +27,7 @@ from hedgerow.resource_manager.installation.permissions import (
 from hedgerow.resource_manager.installation.values import Values, values_schema
 from hedgerow.version import __version__
 from hedgerow_adapters.files import render_yaml
-from hedgerow_entrypoints.cli.install.installing import configuration_of, permissions_of_process
+from hedgerow_entrypoints.cli.install.command import permissions_of_process
 from hedgerow_entrypoints.components.registry import ControllerEntry
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
 
@@ -53,7 +54,7 @@ _CHART: Final = {
 class Switch:
     """Something in a component configuration that a permission or registration depends on."""
 
-    fields: tuple[tuple[str, ...], ...]
+    fields: Sequence[Sequence[str]]
     """Of each group, one field at least must be set; none: it is always on."""
     section: Mapping[str, Any] = field(default_factory=dict)
     """A configuration that sets it."""
@@ -69,8 +70,8 @@ def _controller(entry: ControllerEntry[Any]) -> Switch:
     return Switch(((f"controllers.{name}.enabled",),), {"controllers": {name: {"enabled": True, **settings}}}, places)
 
 
-def _webhook(name: str, **settings: Any) -> Switch:
-    """The switch of a webhook, whose other settings do not matter."""
+def _webhook(name: str) -> Switch:
+    settings = {"host": "api.example.org"} if name == "kubernetesServiceHost" else {}
     return Switch(((f"webhooks.{name}.enabled",),), {"webhooks": {name: {"enabled": True, **settings}}})
 
 
@@ -96,18 +97,9 @@ _SWITCHES: Final[dict[str, tuple[Switch, ...]]] = {entry.section: (_controller(e
 _SWITCHES["networkPolicy"] += (_INGRESSES,)
 _SWITCHES["tokenInvalidator"] = (_INVALIDATION,)
 CONTROLLERS: Final = tuple(switch for section in sorted(_SWITCHES) for switch in _SWITCHES[section])
-WEBHOOKS: Final = (
-    _webhook("crdDeletionProtection"),
-    _webhook("endpointSliceHints"),
-    _webhook("extensionValidation"),
-    _webhook("highAvailabilityConfig"),
-    _webhook("kubernetesServiceHost", host="api.example.org"),
-    _webhook("podSchedulerName"),
-    _webhook("podTopologySpreadConstraints"),
-    _webhook("projectedTokenMount"),
-    _webhook("seccompProfile"),
-    _webhook("systemComponentsConfig"),
-    _INVALIDATION,
+WEBHOOKS: Final = tuple(
+    _INVALIDATION if name == "tokenInvalidator" else _webhook(name)
+    for name in (field.name for field in Webhooks.declared)
 )
 
 
@@ -157,7 +149,7 @@ def _entries(mode: Mode, section: Mapping[str, Any]) -> Iterable[tuple[str, Any,
 
 def _configuration(section: Mapping[str, Any]) -> ResourceManagerConfiguration:
     document = {"apiVersion": API_VERSION, "kind": KIND, "leaderElection": {"leaderElect": False}, **section}
-    return configuration_of(document)
+    return decode(document).unwrap().configuration
 
 
 def _feature(

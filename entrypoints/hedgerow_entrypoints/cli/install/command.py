@@ -1,5 +1,6 @@
 """`hedgerow install`: what has to be in a cluster for a component to run there."""
 
+import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -9,13 +10,26 @@ from typing import Any, Final
 import click
 from returns.result import Failure
 
+from hedgerow.admission.registration import Mode, registered_webhooks
+from hedgerow.api.origins import asks_for_identity
 from hedgerow.api.shape import read
+from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.failures import json_type
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode
+from hedgerow.resource_manager.installation.installation import Installation, completed
 from hedgerow.resource_manager.installation.manifests import manifests
+from hedgerow.resource_manager.installation.permissions import (
+    election_permissions,
+    identity_permissions,
+    permissions_of,
+    same_cluster_permissions,
+)
 from hedgerow.resource_manager.installation.values import Values, default_values
+from hedgerow.version import __version__
 from hedgerow_adapters.files import render_sorted_yaml, single_document
-from hedgerow_entrypoints.cli.install.installing import installation, warnings
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, home_namespace, object_format
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from hedgerow_entrypoints.errors import CommandError, note
 
 _WORDS: Final[Mapping[str, Any]] = {"true": True, "false": False, "null": None}
@@ -54,17 +68,46 @@ def resource_manager(
 
     The namespace itself is not among them.
     """
-    values = stated_values(files, settings, part=part)
-    for warning in warnings(values, namespace):
-        note(f"warning: {warning}")
-    stated = installation(values, namespace)
-    if isinstance(stated, Failure):
-        raise CommandError(*stated.failure())
-    wanted = stated.unwrap()
+    wanted = installation(stated_values(files, settings, part=part), namespace)
     objects = manifests(wanted, render_sorted_yaml(wanted.document))
     if isinstance(objects, Failure):
         raise CommandError(*objects.failure())
     click.echo(OBJECT_FORMATS[output](objects.unwrap()), nl=False)
+
+
+def installation(values: Values, namespace: str) -> Installation:
+    """What the objects of an installation depend on, with a note of what is odd in its component configuration.
+
+    Raises:
+        CommandError: the component configuration is not valid, or asks for ports that no pod can have.
+    """
+    document = completed(values.config, namespace)
+    decoded = decode(document)
+    for warning in decoded.failure().warnings if isinstance(decoded, Failure) else decoded.unwrap().warnings:
+        note(f"warning: config: {warning}")
+    if isinstance(decoded, Failure):
+        raise CommandError.of(f"config: {error}" for error in decoded.failure().errors)
+    configuration = decoded.unwrap().configuration
+    if problems := [f"config: {error}" for error in configuration.server.impossible_ports()]:
+        raise CommandError(*problems)
+    permissions = permissions_of_process(configuration)
+    return Installation(values, namespace, __version__, document, configuration, permissions)
+
+
+def permissions_of_process(configuration: ResourceManagerConfiguration) -> tuple[Permission, ...]:
+    """All that a process with a configuration has to be allowed."""
+    # The id of a cluster is found out when the process starts; nothing that is read or written depends on it.
+    controllers = COMPONENT.declared(configuration, cluster_id="")
+    mode = Mode.RUNTIME if configuration.target is None else Mode.TARGET
+    called = {each.path for each in registered_webhooks(mode, "", "", configuration.admission)}
+    election = configuration.leader_election
+    lease = ObjectKey(election.resource_namespace, election.resource_name)
+    return (
+        *same_cluster_permissions(),
+        *permissions_of(controllers, COMPONENT.webhooks(configuration), called),
+        *(election_permissions(lease) if election.leader_elect else ()),
+        *(identity_permissions() if asks_for_identity(configuration.controllers.cluster_id) else ()),
+    )
 
 
 def stated_values(files: Sequence[str], settings: Sequence[str], **options: str | None) -> Values:
@@ -73,12 +116,9 @@ def stated_values(files: Sequence[str], settings: Sequence[str], **options: str 
     Raises:
         CommandError: a file cannot be read, a setting is none, or a value is not to be had.
     """
-    layers = [*map(_file, files), *map(_setting, settings)]
-    layers.append({name: value for name, value in options.items() if value is not None})
-    combined = default_values()
-    for layer in layers:
-        combined = _combined(combined, layer)
-    values = read(Values, combined)
+    of_options = {name: value for name, value in options.items() if value is not None}
+    layers = [default_values(), *map(_file, files), *map(_setting, settings), of_options]
+    values = read(Values, functools.reduce(_combined, layers))
     if isinstance(values, Failure):
         raise CommandError.of(f"values: {error}" for error in values.failure())
     return values.unwrap()

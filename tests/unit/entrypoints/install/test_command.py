@@ -7,11 +7,11 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from hedgerow.resource_manager.configuration import API_VERSION, KIND
+from hedgerow.resource_manager.configuration import API_VERSION, KIND, decode
 from hedgerow.resource_manager.installation import workload
 from hedgerow_entrypoints.cli.command import hedgerow
 from hedgerow_entrypoints.cli.install.chart import CONTROLLERS, WEBHOOKS
-from hedgerow_entrypoints.cli.install.installing import configuration_of, permissions_of_process
+from hedgerow_entrypoints.cli.install.command import permissions_of_process
 
 TARGET: dict[str, Any] = {"config": {"targetClientConnection": {}}}
 KUBECONFIG: dict[str, Any] = {"target": {"kubeconfigSecret": "kubeconfig"}}
@@ -123,7 +123,7 @@ def test_whoever_speaks_of_a_resource_knows_whether_it_is_in_namespaces() -> Non
     for switch in (*CONTROLLERS, *WEBHOOKS):
         election = {"leaderElect": True, "resourceNamespace": "garden"}
         document = {"apiVersion": API_VERSION, "kind": KIND, "leaderElection": election, **switch.section}
-        for each in permissions_of_process(configuration_of(document)):
+        for each in permissions_of_process(decode(document).unwrap().configuration):
             said.setdefault((each.group, each.plural.partition("/")[0]), set()).add(each.namespaced)
 
     assert {resource for resource, answers in said.items() if len(answers) > 1} == set()
