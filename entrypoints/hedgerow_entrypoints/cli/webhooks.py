@@ -3,7 +3,7 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -21,10 +21,8 @@ from hedgerow.admission.certificates import (
     only_certificates,
     serving_certificate,
 )
-from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.registration import (
     Mode,
-    RegisteredWebhook,
     build_webhook_configurations,
     registered_webhooks,
     service_name,
@@ -34,7 +32,7 @@ from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.keys import generate_key, key_pem, new_issue
 from hedgerow_adapters.registrations.registered import url_client
 from hedgerow_entrypoints.cli.controllers import controller_settings
-from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, home_namespace, object_format
+from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, config_file, home_namespace, object_format
 from hedgerow_entrypoints.errors import CommandError, note
 
 EXAMPLES: Final = """\b
@@ -74,6 +72,12 @@ NAME_PREFIX: Final = click.option(
     help="What stands before gardener-resource-manager in names; none by default.",
 )
 NAMESPACE: Final = home_namespace("--namespace", purpose="Where the resource manager runs.")
+OF_MODE: Final = (
+    "For the cluster of the resource manager (runtime: a garden's or seed; standalone: no Gardener), or another."
+)
+OF_CA_BUNDLE: Final = "Certificates that may have signed the server's; by default those that API servers trust anyway."
+OF_URL: Final = "Where the server is reached, such as https://127.0.0.1:9449; by default at its Service."
+OF_HOSTS: Final = "Where else than at its Service the server is reached; repeatable."
 
 
 @click.group(name="webhooks", epilog=EXAMPLES)
@@ -82,28 +86,12 @@ def command() -> None:
 
 
 @command.command(short_help="Print the registration objects.")
-@click.option("--config", "config_file", required=True, metavar="FILE", help="Component configuration.")
-@click.option(
-    "--mode",
-    required=True,
-    type=click.Choice([mode.value for mode in Mode]),
-    help="For the cluster of the resource manager (runtime: a garden's or seed; standalone: no Gardener), or another.",
-)
+@config_file("Component configuration.", required=True)
+@click.option("--mode", required=True, type=click.Choice([mode.value for mode in Mode]), help=OF_MODE)
 @NAME_PREFIX
 @NAMESPACE
-@click.option(
-    "--ca-bundle",
-    "ca_bundle_file",
-    metavar="FILE",
-    help="Certificates that may have signed the server's; by default those that API servers trust anyway.",
-)
-@click.option(
-    "--url",
-    default="",
-    metavar="URL",
-    callback=_base_url,
-    help="Where the server is reached, such as https://127.0.0.1:9449; by default at its Service.",
-)
+@click.option("--ca-bundle", "ca_bundle_file", metavar="FILE", help=OF_CA_BUNDLE)
+@click.option("--url", default="", metavar="URL", callback=_base_url, help=OF_URL)
 @object_format()
 def render(
     config_file: str, mode: str, name_prefix: str, namespace: str, *, ca_bundle_file: str | None, url: str, output: str
@@ -119,17 +107,12 @@ def render(
     own_pods = () if mode == Mode.TARGET else (pods_of(namespace, {"app": service_name(name_prefix)}),)
     if blocking := blocking_webhooks(registered, (*OF_ANY_CLUSTER, *own_pods)):
         raise CommandError.of(blocking)
-    for name in _left_out(admission, registered):
+    paths = {webhook.path for webhook in registered}
+    for name in dict.fromkeys(webhook.name for webhook in webhooks(admission) if webhook.path not in paths):
         note(f"note: {config_file}: {name} is enabled, but not registered in the {mode} cluster")
     if not objects:
         note(f"warning: {config_file}: enables no webhook that would be registered in the {mode} cluster")
     click.echo(OBJECT_FORMATS[output](objects), nl=False)
-
-
-def _left_out(config: AdmissionConfig, registered: Iterable[RegisteredWebhook]) -> Iterable[str]:
-    """The names of webhooks that are enabled, but that none of the registration objects is about."""
-    paths = {webhook.path for webhook in registered}
-    return dict.fromkeys(webhook.name for webhook in webhooks(config) if webhook.path not in paths)
 
 
 def _certificates_in(file: str) -> bytes:
@@ -146,14 +129,7 @@ def _certificates_in(file: str) -> bytes:
 @click.option("--out", "folder", required=True, metavar="DIR", help="Where the files are put; made if it is missing.")
 @NAME_PREFIX
 @NAMESPACE
-@click.option(
-    "--host",
-    "hosts",
-    multiple=True,
-    metavar="NAME|IP",
-    callback=_hosts,
-    help="Where else than at its Service the server is reached; repeatable.",
-)
+@click.option("--host", "hosts", multiple=True, metavar="NAME|IP", callback=_hosts, help=OF_HOSTS)
 @click.option(
     "--days",
     type=click.IntRange(1, 3650),
@@ -173,25 +149,18 @@ def certificate(folder: str, name_prefix: str, namespace: str, *, hosts: Sequenc
     existing = [name for name in ("ca.crt", "tls.crt", "tls.key") if (target / name).exists()]
     if existing and not force:
         raise CommandError(f"{folder}: {', '.join(existing)} would be overwritten; --force does that")
+    now, validity, key = utc_now(), timedelta(days=days), generate_key()
+    authority = certificate_authority(generate_key(), new_issue(now, validity))
+    issue = new_issue(now, validity)
+    serving = serving_certificate(name_prefix, namespace, key.public_key(), authority, issue, hosts=hosts)
+    pair = {"tls.key": key_pem(key), "tls.crt": certificate_pem(serving)}
     try:
-        _write(target, _made(name_prefix, namespace, hosts, timedelta(days=days)))
+        _write(target, {"ca.crt": certificate_pem(authority.certificate), **pair})
     except OSError as error:
         # A file is called otherwise while it is written, by a name that would tell nobody anything.
         raise CommandError(f"{error.filename2 or folder}: {error.strerror}") from error
     note(f"wrote {target / 'ca.crt'}, {target / 'tls.crt'} and {target / 'tls.key'}")
     note(f"valid for {days} days, for {', '.join((*dns_names(name_prefix, namespace), *hosts))}")
-
-
-def _made(name_prefix: str, namespace: str, hosts: Sequence[str], validity: timedelta) -> Mapping[str, bytes]:
-    now, key = utc_now(), generate_key()
-    authority = certificate_authority(generate_key(), new_issue(now, validity))
-    issue = new_issue(now, validity)
-    serving = serving_certificate(name_prefix, namespace, key.public_key(), authority, issue, hosts=hosts)
-    return {
-        "ca.crt": certificate_pem(authority.certificate),
-        "tls.key": key_pem(key),
-        "tls.crt": certificate_pem(serving),
-    }
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
