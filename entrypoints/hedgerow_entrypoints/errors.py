@@ -9,7 +9,10 @@ MOST_NAMES: Final = 5
 
 
 class CommandError(click.ClickException):
-    """One or more sentences for the user; the command ends with exit code 1 and no stack trace."""
+    """One or more sentences for the user; the command ends with exit code 1 and no stack trace.
+
+    Any function of a command may raise it, where a file, an object or a cluster does not give what the command needs.
+    """
 
     exit_code = 1
 

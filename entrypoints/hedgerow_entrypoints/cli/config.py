@@ -53,11 +53,7 @@ def explain(path: str, *, recursive: bool) -> None:
 
 
 def _field(path: str) -> tuple[str, FieldDescription]:
-    """The field at a path, in which the places in lists do not matter, of the first kind of file that has it.
-
-    Raises:
-        CommandError: there is none.
-    """
+    """The field at a path, in which the places in lists do not matter, of the first kind of file that has it."""
     wanted, known = _without_places(path.strip(".")), list[str]()
     for document in filter(None, (component(name).document for name in RUNNABLE)):
         fields = {_without_places(field.path): field for field in configuration_fields(document).walk()}

@@ -70,11 +70,7 @@ class OfflineSettings:
 
 
 def controller_settings(config_file: str | None) -> OfflineSettings:
-    """What controllers go by, with a note of what is odd in the file.
-
-    Raises:
-        CommandError: the file cannot be read, decoded or accepted.
-    """
+    """What controllers go by, with a note of what is odd in the file."""
     if config_file is None:
         default = component(known()[0])
         return OfflineSettings(default, default.without_file(ask_files(())))
@@ -106,9 +102,6 @@ def chosen_controllers(
 
     One that the settings disable is built all the same. Where they leave something open that a controller needs, the
     cluster is asked; `explained` makes a sentence of what is wrong with an object there.
-
-    Raises:
-        CommandError: a controller cannot be configured out of what there is.
     """
 
     @cache

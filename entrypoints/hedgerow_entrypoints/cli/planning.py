@@ -17,11 +17,7 @@ from hedgerow_entrypoints.errors import CommandError, note
 
 
 def planned_in(work: Iterable[tuple[Chosen, Worlds]], now: datetime) -> tuple[list[Planned], list[Failure]]:
-    """What controllers would do at a time, each in its clusters, in order, and what they could not plan.
-
-    Raises:
-        CommandError: a cluster does not show what is asked for, or an `enqueue` function has a defect.
-    """
+    """What controllers would do at a time, each in its clusters, in order, and what they could not plan."""
     planned: list[Planned] = []
     failures: list[Failure] = []
     try:

@@ -60,11 +60,7 @@ def command(file: Path, controllers: tuple[str, ...], keys: tuple[str, ...], *, 
 
 
 def _repeated(file: Path, is_chosen: Callable[[Turn], bool], counts: Counter[str]) -> Iterator[Difference]:
-    """The differences, run by run, while what is repeated is counted.
-
-    Raises:
-        CommandError: the file is no record that can be read, or tells of a process that is not known here.
-    """
+    """The differences, run by run, while what is repeated is counted."""
     replay = Replay({})
     for line in _lines(file):
         if line.content is None:

@@ -98,9 +98,6 @@ def let_time_pass(
         objects: what there is in the beginning.
         controllers: who is at work.
         namespaces: what is seen of the cluster; none: all.
-
-    Raises:
-        CommandError: something in the files is wrong.
     """
     loop = CalendarLoop(options.start or START)
     arrivals = [Arrival(after, path, objects_in_files([path])) for after, path in options.arrivals]

@@ -39,11 +39,7 @@ def objects_in_files(
     namespace: str = DEFAULT_NAMESPACE,
     sent: bool = False,
 ) -> Sequence[LoadedObject]:
-    """All objects in files, as `load_manifests` reads them.
-
-    Raises:
-        CommandError: something in the files is wrong; all of it is listed.
-    """
+    """All objects in files, as `load_manifests` reads them."""
     stdin = standard_input()
     loaded = load_manifests(paths, stdin=stdin, namespaced_kinds=namespaced_kinds, namespace=namespace, sent=sent)
     if isinstance(loaded, result.Failure):
@@ -83,9 +79,6 @@ def clusters_of(
         groups: the controllers of each cluster.
         now: the clock of the clusters; by default one that stands still.
         later: what will be applied to them, so that they serve it.
-
-    Raises:
-        CommandError: no API server would have stored some of the objects; all of them are listed.
     """
     read_by = [_read_by(group, objects) for group in groups]
     read = [*{id(each): each for group in read_by for each in group}.values()]
@@ -133,11 +126,7 @@ def assumed_namespaces(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
 
 @contextlib.asynccontextmanager
 async def connected(kubeconfig: str | None, context: str | None) -> AsyncIterator[Transport]:
-    """The way to a live cluster: of a kubeconfig, or else of the one that kubectl would take.
-
-    Raises:
-        CommandError: the kubeconfig is of no use.
-    """
+    """The way to a live cluster: of a kubeconfig, or else of the one that kubectl would take."""
     # The HTTP client is slow to import, and most worlds come from files.
     from hedgerow_adapters.kubernetes.credentials import load_connection  # noqa: PLC0415
     from hedgerow_adapters.kubernetes.http_transport import HttpTransport  # noqa: PLC0415
@@ -178,11 +167,7 @@ class LiveClusters(NamedTuple):
         return imagined(self.transports, now, namespaces=self.namespaces, stored=remarks.stored)
 
     def ask(self, question: Question) -> Answer:
-        """What a cluster shows.
-
-        Raises:
-            CommandError: it does not answer, or one may not ask.
-        """
+        """What a cluster shows."""
         from hedgerow_adapters.kubernetes.questions import Questions  # noqa: PLC0415 -- files need none
 
         readable = {role: world.transport for role, world in self.worlds(datetime.now(UTC)).items()}
@@ -195,11 +180,7 @@ class LiveClusters(NamedTuple):
 
 @contextlib.contextmanager
 def live_clusters(accesses: Mapping[Cluster, ClusterAccess]) -> Iterator[LiveClusters]:
-    """Connections to clusters; one connection serves both roles where they are at the same place.
-
-    Raises:
-        CommandError: a kubeconfig is of no use.
-    """
+    """Connections to clusters; one connection serves both roles where they are at the same place."""
     with RealTime() as real_time:
         opened: dict[tuple[str | None, str | None], Transport] = {}
         for access in accesses.values():

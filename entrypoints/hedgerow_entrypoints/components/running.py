@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 def run_component(
     component: Component[Any], flags: Sequence[tuple[str, str]], decoded: Decoded[Any], record: str | None
 ) -> None:
-    """Run the process of a component until it is told to stop; `flags` are for the first lines of its log.
-
-    Raises:
-        CommandError: it could not start, or lost its lease.
-    """
+    """Run the process of a component until it is told to stop; `flags` are for the first lines of its log."""
     configuration = decoded.configuration
     settings = component.settings(configuration).with_kubeconfigs(os.environ)
     configure_logs(cast("Level", settings.log_level), cast("Format", settings.log_format))

@@ -37,11 +37,7 @@ LookUp: TypeAlias = Callable[[Iterable[Kind]], Awaitable[Kinds]]
 
 
 async def judgement_of(transport: Transport, look_up: LookUp, namespace: str) -> Judgement:
-    """The verdict on each ManagedResource of a namespace, or of all, and behind it on the objects that it has applied.
-
-    Raises:
-        CommandError: the cluster does not answer, does not show its ManagedResources, or has no such namespace.
-    """
+    """The verdict on each ManagedResource of a namespace, or of all, and then on the objects that it has applied."""
     managed_resources = await _managed_resources(transport, namespace)
     if namespace and not managed_resources:
         await _ensure_there_is(transport, namespace)

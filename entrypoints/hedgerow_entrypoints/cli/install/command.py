@@ -76,11 +76,7 @@ def resource_manager(
 
 
 def installation(values: Values, namespace: str) -> Installation:
-    """What the objects of an installation depend on, with a note of what is odd in its component configuration.
-
-    Raises:
-        CommandError: the component configuration is not valid, or asks for ports that no pod can have.
-    """
+    """What the objects of an installation depend on, with a note of what is odd in its component configuration."""
     document = completed(values.config, namespace)
     decoded = decode(document)
     for warning in decoded.failure().warnings if isinstance(decoded, Failure) else decoded.unwrap().warnings:
@@ -111,11 +107,7 @@ def permissions_of_process(configuration: ResourceManagerConfiguration) -> tuple
 
 
 def stated_values(files: Sequence[str], settings: Sequence[str], **options: str | None) -> Values:
-    """The values of an installation: what a later file says counts more, then `NAME.NAME=VALUE`, then options.
-
-    Raises:
-        CommandError: a file cannot be read, a setting is none, or a value is not to be had.
-    """
+    """The values of an installation: what a later file says counts more, then `NAME.NAME=VALUE`, then options."""
     of_options = {name: value for name, value in options.items() if value is not None}
     layers = [default_values(), *map(_file, files), *map(_setting, settings), of_options]
     values = read(Values, functools.reduce(_combined, layers))

@@ -87,9 +87,6 @@ async def reviewed_by(
 
     With `everything`, labels decide which webhooks are asked, as in a cluster. Otherwise all are that are for such
     requests, and those that labels would keep out are remarked on.
-
-    Raises:
-        CommandError: what a webhook looks up cannot be had.
     """
     asked = panel if everything else panel.regardless_of_labels()
     reviews: list[Reviewed] = []
@@ -113,11 +110,7 @@ async def reviewed_by(
 
 
 async def course(candidate: Candidate, panel: Panel, facts: ReviewFacts) -> AsyncIterator[Reviewed]:
-    """The decisions about a request, in order: a denial by a webhook that changes objects is the last one.
-
-    Raises:
-        CommandError: what a webhook looks up cannot be had.
-    """
+    """The decisions about a request, in order: a denial by a webhook that changes objects is the last one."""
     attributes = await _seen_attributes(candidate.request, panel, facts)
     progress = Progress(panel.registrations.mutating_entries)
     while step := progress.next_call(attributes):
@@ -155,7 +148,6 @@ async def decision(webhook: Webhook, request: AdmissionRequest, facts: ReviewFac
     """What a webhook decides once all that it looks up is read; it begins again after each resource.
 
     Raises:
-        CommandError: what it looks up cannot be had.
         EndlessDecisionError: it reads without end.
     """
     while True:
@@ -170,11 +162,7 @@ async def decision(webhook: Webhook, request: AdmissionRequest, facts: ReviewFac
 
 
 async def _seen_attributes(request: AdmissionRequest, panel: Panel, facts: ReviewFacts) -> Attributes:
-    """All that selects the webhooks of a request; the Namespace's labels only where one of them asks for some.
-
-    Raises:
-        CommandError: the labels cannot be had.
-    """
+    """All that selects the webhooks of a request; the Namespace's labels only where one of them asks for some."""
     attributes = attributes_of(request, {})
     selecting = (entry for entry in panel.registrations.entries if not entry.namespace_selector.is_empty)
     if not request.namespace or not any(call_of(without_selectors(entry), attributes) for entry in selecting):

@@ -82,11 +82,7 @@ class ReviewFacts:
         self._answers: dict[Question, Answer] = {}
 
     def snapshot(self, webhook: Webhook) -> FilesFirst:
-        """What a webhook looks up, as the caches of a process would show it; `read` completes it.
-
-        Raises:
-            CommandError: the webhook can make nothing of it.
-        """
+        """What a webhook looks up, as the caches of a process would show it; `read` completes it."""
         if webhook.path not in self._snapshots:
             stores = {read.resource: self._store(webhook, read) for read in webhook.reads}
             partial = frozenset(stores) - self._live.keys() if self._transport else frozenset()
@@ -94,21 +90,13 @@ class ReviewFacts:
         return self._snapshots[webhook.path]
 
     async def read(self, webhook: Webhook, resource: Resource) -> None:
-        """Let the cluster complete what a webhook sees of a resource.
-
-        Raises:
-            CommandError: the cluster does not show it.
-        """
+        """Let the cluster complete what a webhook sees of a resource."""
         (may_be_absent,) = {read.may_be_absent for read in webhook.reads if read.resource == resource}
         await self._read(resource, may_be_absent=may_be_absent)
         self._snapshots.clear()
 
     async def namespace_labels(self, name: str) -> Labels:
-        """The labels of a Namespace; none of one that does not exist.
-
-        Raises:
-            CommandError: no file holds it, and the cluster does not show it.
-        """
+        """The labels of a Namespace; none of one that does not exist."""
         key = ObjectKey("", name)
         if key not in self._held(NAMESPACES):
             await self._read(NAMESPACES, may_be_absent=False)

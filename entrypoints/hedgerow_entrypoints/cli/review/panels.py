@@ -97,9 +97,6 @@ def named_panel(
     """The webhooks of these names, whether a configuration enables them or not, as a mode registers them.
 
     Without a mode each is as in the first mode that registers it.
-
-    Raises:
-        click.UsageError: one of them cannot do without something that is not given, or is not registered in that mode.
     """
     said = _with_host(configured or AdmissionConfig(), host)
     chosen = {name.replace("-", "_"): _setting(said, name) or _setting(_EVERYTHING, name) for name in names}

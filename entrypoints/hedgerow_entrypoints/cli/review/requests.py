@@ -81,11 +81,7 @@ def shown_name(request: AdmissionRequest) -> str:
 
 
 def sent_objects(paths: Sequence[str], namespace: str = DEFAULT_NAMESPACE) -> Sequence[LoadedObject]:
-    """The objects in files as somebody sends them to an API server; those that name no namespace go to the given one.
-
-    Raises:
-        CommandError: something in the files is wrong; all of it is listed.
-    """
+    """The objects in files as users send them to an API server; those that name no namespace go to the given one."""
     return objects_in_files(paths, namespaced_kinds=_NAMESPACED, namespace=namespace, sent=True)
 
 
@@ -98,9 +94,6 @@ def candidates(objects: Iterable[LoadedObject], operation: str | None, old: Sequ
     """The requests that objects and AdmissionReviews stand for, in their order; objects of no concern are left out.
 
     Without an operation, objects are created, or updated where `old` has an older version.
-
-    Raises:
-        CommandError: an AdmissionReview cannot be read.
     """
     before = {_identity(each.manifest): each for each in old}
     found: list[Candidate] = []
@@ -170,11 +163,7 @@ def _identity(manifest: Manifest) -> tuple[str, str, ObjectKey]:
 
 
 def deleted_members(candidates: Iterable[Candidate]) -> list[LoadedObject]:
-    """The objects that deletions of collections show: an API server asks once for each, and names none.
-
-    Raises:
-        CommandError: one of them is not what an API server would hold.
-    """
+    """The objects that deletions of collections show: an API server asks once for each, and names none."""
     requests = [(each.request, each.source) for each in candidates if each.request.operation == DELETE]
     shown = [(_typed(request), at) for request, at in requests if not request.name and request.old_object is not None]
     if problems := [
@@ -197,11 +186,7 @@ def _typed(request: AdmissionRequest) -> Any:
 
 
 def given_namespace(path: str | None) -> Sequence[LoadedObject]:
-    """The one Namespace in a file; none without a file.
-
-    Raises:
-        CommandError: there is none in it, or something else.
-    """
+    """The one Namespace in a file; none without a file."""
     if path is None:
         return ()
     found = sent_objects([path])
