@@ -11,7 +11,7 @@ import yaml
 from returns.result import Failure
 
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode
-from hedgerow_entrypoints.cli.configuration_fields import FieldDescription, configuration_fields
+from hedgerow_entrypoints.cli.config import FieldDescription, configuration_fields
 
 REPOSITORY: Final = Path(__file__).parents[3]
 PAGE: Final = REPOSITORY / "docs" / "configuration.md"

@@ -1,6 +1,6 @@
 """The description of a component configuration follows from its declaration."""
 
-from hedgerow_entrypoints.cli.configuration_fields import configuration_fields
+from hedgerow_entrypoints.cli.config import configuration_fields
 from tests.unit.core.machinery.configuration.greenhouse import Greenhouse
 
 

@@ -20,7 +20,7 @@ from hedgerow_adapters.protocol.transport import Response, Transport
 from hedgerow_adapters.simulation import in_memory, planning
 from hedgerow_adapters.simulation.virtual_time import RealTime
 from hedgerow_entrypoints.cli.controllers import Chosen, OfflineSettings, ask_files, chosen_controllers
-from hedgerow_entrypoints.cli.planning import planned_in
+from hedgerow_entrypoints.cli.plan import planned_in
 from hedgerow_entrypoints.cli.rendering import Planned
 from hedgerow_entrypoints.cli.worlds import LiveClusters, clusters_of, objects_in_files
 from hedgerow_entrypoints.components.resource_manager import COMPONENT

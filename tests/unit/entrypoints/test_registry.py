@@ -20,7 +20,7 @@ from hedgerow.resource_manager.configuration import (
 from hedgerow.resource_manager.configuration.controllers import Controllers
 from hedgerow.resource_manager.installation import permissions
 from hedgerow_adapters import simulation
-from hedgerow_entrypoints.cli import plan, planning, simulate
+from hedgerow_entrypoints.cli import plan, simulate
 from hedgerow_entrypoints.cli.controllers import OfflineSettings, ask_files, chosen_controllers, controller_settings
 from hedgerow_entrypoints.cli.install import command as install
 from hedgerow_entrypoints.cli.install.chart import CONTROLLERS
@@ -130,10 +130,12 @@ def test_plan_and_simulate_build_what_run_builds(
     planned: list[Controller[Any]] = []
     settled: list[Controller[Any]] = []
 
+    really_planned_in = plan.planned_in
+
     def planned_in(work: Iterable[Any], now: Any) -> Any:
         pairs = list(work)
         planned.extend(chosen.controller for chosen, _ in pairs)
-        return planning.planned_in(pairs, now)
+        return really_planned_in(pairs, now)
 
     def settle(cluster: Any, controllers: Any, **options: Any) -> Any:
         settled.extend(controllers)

@@ -11,8 +11,7 @@ from tabulate import tabulate
 
 from hedgerow_adapters.files import render_yaml
 from hedgerow_adapters.files.sources import printable
-from hedgerow_entrypoints.cli.health import files
-from hedgerow_entrypoints.cli.health.verdicts import Judgement, Verdict
+from hedgerow_entrypoints.cli.health.verdicts import Judgement, Verdict, judgement_of_files
 from hedgerow_entrypoints.cli.options import filenames, live_cluster, output_format
 from hedgerow_entrypoints.cli.rendering import summary
 from hedgerow_entrypoints.cli.worlds import connected, objects_in_files, tell_placed
@@ -104,7 +103,7 @@ def command(
     else:
         objects = objects_in_files(paths)
         tell_placed(objects)
-        judgement = files.judgement_of([each.manifest for each in objects], namespace)
+        judgement = judgement_of_files([each.manifest for each in objects], namespace)
     click.echo(FORMATS[output](judgement), nl=False)
     for problem in judgement.problems:
         note(f"error: {problem}")
