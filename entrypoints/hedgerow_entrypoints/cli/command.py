@@ -27,6 +27,7 @@ SUBCOMMANDS: Final = {
     "config": ("config", "Check and explain component configuration files."),
     "webhooks": ("webhooks", "Print what registers webhooks, and make certificates."),
     "install": ("install.command", "Print the manifests of an installation."),
+    "render": ("render", "Write the files that a component puts on nodes."),
     "crds": ("crds", "Print the definitions of the project's resources."),
 }
 """The module of each subcommand, below this package, and what the list of all says about it."""
