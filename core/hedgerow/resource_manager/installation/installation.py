@@ -1,4 +1,4 @@
-"""One installation: what is said about it, and what follows from that for all its objects.
+"""One installation: its values and configuration, and what follows from them for all its objects.
 
 Source: managed-resources §4; webhooks-and-tokens §4.
 """
@@ -17,7 +17,7 @@ from hedgerow.resource_manager.installation.values import Values
 
 FOLDER: Final = "/etc/gardener-resource-manager"
 CERTIFICATES: Final = f"{FOLDER}/certificates"
-"""Where the serving certificate is mounted unless the component configuration looks for it elsewhere."""
+"""The default mount path of the serving certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,34 +26,34 @@ class Installation:
 
     values: Values
     namespace: str
-    """Of the process."""
+    """The namespace of the process."""
     version: str
-    """Of the image, where the values name none."""
+    """The tag of the image, if the values name none."""
     document: Mapping[str, Any]
-    """The component configuration as `completed` leaves it."""
+    """The `completed` component configuration."""
     configuration: ResourceManagerConfiguration
-    """What it means."""
+    """The decoded document."""
     permissions: tuple[Permission, ...]
-    """What the process has to be allowed."""
+    """All permissions of the process."""
 
     @property
     def name(self) -> str:
-        """What its objects are called."""
+        """The name of its objects."""
         return service_name(self.values.name_prefix)
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels of its objects, by which its pods are known too."""
+        """The labels of its objects and pods."""
         return {"app": self.name}
 
     @property
     def target_is_separate(self) -> bool:
-        """Whether the process looks after another cluster than its own."""
+        """True if the target cluster is not the one of the process."""
         return self.configuration.target is not None
 
     @property
     def serves_webhooks(self) -> bool:
-        """Whether any webhook is enabled."""
+        """True if any webhook is enabled."""
         return self.configuration.admission != AdmissionConfig()
 
     @property
@@ -64,27 +64,22 @@ class Installation:
         return Mode.RUNTIME if self.values.webhooks.in_gardener else Mode.STANDALONE
 
     def permissions_in(self, *clusters: Cluster) -> tuple[Permission, ...]:
-        """What the process has to be allowed in one cluster that plays these roles."""
+        """The permissions in the cluster that has these roles."""
         return tuple(permission for permission in self.permissions if permission.cluster in clusters)
 
 
 def completed(config: Mapping[str, Any], namespace: str) -> dict[str, Any]:
-    """A component configuration with what follows from the installation: the place of the Lease and the certificate."""
-    election = _mapping(config, "leaderElection")
-    server = _mapping(config, "server")
+    """A component configuration with the namespace of the Lease and the folder of the certificate."""
+    election, server = _mapping(config, "leaderElection"), _mapping(config, "server")
     webhooks = _mapping(server, "webhooks")
     tls = _mapping(webhooks, "tls")
     election["resourceNamespace"] = election.get("resourceNamespace") or namespace
     tls["serverCertDir"] = tls.get("serverCertDir") or CERTIFICATES
-    return {
-        **config,
-        "leaderElection": election,
-        "server": {**server, "webhooks": {**webhooks, "tls": tls}},
-    }
+    return {**config, "leaderElection": election, "server": {**server, "webhooks": {**webhooks, "tls": tls}}}
 
 
 def fingerprint(document: Mapping[str, Any]) -> str:
-    """A text that differs where component configurations do, the same as the chart's."""
+    """A checksum of a component configuration, the same as the chart's."""
     text = json.dumps(_as_go_writes(document), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""All objects of an installation, and which objects it needs to run: these, and what the cluster makes of them.
+"""All objects of an installation, and which objects it needs to run: these, and those that the cluster makes of them.
 
 Source: managed-resources §4, §19; webhooks-and-tokens §4, §4.4; Kubernetes documentation, "Deployments",
 "EndpointSlices", "Leases".
@@ -49,22 +49,12 @@ from hedgerow.resource_manager.installation.workload import (
     service_account,
 )
 
-RENDERED: Final[Mapping[str, Resource]] = {
-    resource.kind: resource
-    for resource in (
-        CONFIG_MAPS,
-        CUSTOM_RESOURCE_DEFINITIONS,
-        DEPLOYMENTS,
-        SERVICES,
-        SERVICE_ACCOUNTS,
-        POD_DISRUPTION_BUDGETS,
-        CLUSTER_ROLE_BINDINGS,
-        CLUSTER_ROLES,
-        ROLE_BINDINGS,
-        ROLES,
-    )
-}
-"""What an installation is rendered to beside registrations, by kind."""
+_RENDERED: Final = (
+    *(CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, SERVICES, SERVICE_ACCOUNTS, POD_DISRUPTION_BUDGETS),
+    *(CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES),
+)
+"""The resources of an installation besides registrations."""
+RENDERED: Final[Mapping[str, Resource]] = {resource.kind: resource for resource in _RENDERED}
 NO_TARGET = "the component configuration has no targetClientConnection, so that there is no separate target cluster"
 NO_KUBECONFIG = (
     "target.kubeconfigSecret must name a Secret, as the component configuration has a targetClientConnection"
@@ -80,9 +70,9 @@ def needed_objects(manifests: Iterable[Manifest]) -> tuple[NeededObject, ...]:
     """All objects that an installation needs in one cluster.
 
     Args:
-        manifests: what is rendered for that cluster. Registrations among them are not needed: no webhook blocks them.
+        manifests: all that is rendered for that cluster. No webhook blocks the registrations among them.
     """
-    rendered = [each for each in manifests if each["kind"] not in (MUTATING, VALIDATING)]
+    rendered = [manifest for manifest in manifests if manifest["kind"] not in (MUTATING, VALIDATING)]
     return (*OF_ANY_CLUSTER, *(needed for manifest in rendered for needed in _of(manifest)))
 
 
@@ -97,7 +87,7 @@ def _of(manifest: Manifest) -> Iterator[NeededObject]:
 
 
 def _made_of_deployment(manifest: Manifest) -> Iterator[NeededObject]:
-    """The pods and whatever they read or write to become and stay ready; Leases may be in another namespace."""
+    """The pods, and everything that they need to be ready; Leases may be in another namespace."""
     namespace = key_of(manifest).namespace
     labels = labels_of(object_at(manifest, "spec", "template"))
     yield NeededObject(REPLICA_SETS, ObjectKey(namespace, ""), labels, has_other_labels=True)
@@ -121,7 +111,7 @@ def _secrets(deployment: Manifest) -> Iterator[str]:
 
 
 def manifests(installation: Installation, config_text: str) -> Result[tuple[Manifest, ...], tuple[str, ...]]:
-    """The objects of the parts that are asked for, in an order in which to apply them; or why they cannot work."""
+    """The objects of the requested parts, in an order in which to apply them; or why they cannot work."""
     part, separate = installation.values.part, installation.target_is_separate
     if separate and not installation.values.target.kubeconfig_secret:
         return Failure((NO_KUBECONFIG,))
@@ -142,16 +132,15 @@ def manifests(installation: Installation, config_text: str) -> Result[tuple[Mani
 
 
 def _in_source(installation: Installation, config_text: str) -> Iterator[Manifest]:
-    """The process itself; where it looks after its own cluster, also what it needs for that."""
+    """The process, and its permissions in its own cluster."""
     yield build_definition(MANAGED_RESOURCE)
     yield service_account(installation)
     yield config_map(installation, config_text)
     account = {"kind": "ServiceAccount", "name": installation.name, "namespace": installation.namespace}
     namespaces = installation.configuration.source.namespaces
-    if installation.target_is_separate:
-        yield from roles(_holder(installation, account, namespaces), _named(installation, Cluster.SOURCE))
-    else:
-        yield from roles(_holder(installation, account, namespaces), _named(installation, *Cluster))
+    clusters = (Cluster.SOURCE,) if installation.target_is_separate else Cluster
+    yield from roles(_holder(installation, account, namespaces), _named(installation, *clusters))
+    if not installation.target_is_separate:
         yield from _managed_objects(installation, account, namespaces)
     yield service(installation)
     yield deployment(installation)
@@ -161,7 +150,7 @@ def _in_source(installation: Installation, config_text: str) -> Iterator[Manifes
 
 
 def _in_target(installation: Installation) -> Iterator[Manifest]:
-    """What a process elsewhere needs in the cluster that it looks after."""
+    """The permissions of the process in a separate target cluster, and the webhooks there."""
     subject = installation.values.target.subject
     namespaces = installation.configuration.looked_after.namespaces
     holder = {"kind": subject.kind, "name": subject.name}
@@ -194,11 +183,7 @@ def _holder(installation: Installation, subject: dict[str, str], namespaces: tup
 def _managed_objects(
     installation: Installation, subject: dict[str, str], namespaces: tuple[str, ...]
 ) -> Iterator[Manifest]:
-    """What stands for the permissions to do anything, as far as the values go.
-
-    Every process delivers ManagedResources, so it always needs them.
-    Whatever namespaces are looked after: what is in none is delivered all the same, and only one binding reaches it.
-    """
+    """The permissions to deliver ManagedResources; only a ClusterRoleBinding reaches cluster-scoped objects."""
     allowed = installation.values.managed_objects
     places = () if allowed.cluster_wide else namespaces
     yield from role_with(_holder(installation, subject, places, "managed-objects"), allowed.rules)

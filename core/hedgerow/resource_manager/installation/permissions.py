@@ -1,4 +1,4 @@
-"""What a process has to be allowed, as its controllers and webhooks declare it, and the roles that grant it.
+"""The permissions that a process needs, as its controllers and webhooks declare them, and the roles that grant them.
 
 There is one rule for each resource, in each place where it is needed.
 
@@ -8,7 +8,8 @@ Source: managed-resources §19; webhooks-and-tokens §4.4; Kubernetes documentat
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from operator import attrgetter
+from typing import Any, Final, TypeAlias
 
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.kubernetes import CONFIG_MAPS, EVENTS, LEASES, NAMESPACES, RBAC
@@ -17,27 +18,35 @@ from hedgerow.machinery.clusters import ANYTHING, KUBE_SYSTEM, Cluster, Permissi
 from hedgerow.machinery.controller import Controller, Read
 from hedgerow.machinery.objects import Manifest, ObjectKey
 
-CLUSTER_SCOPED_EVENTS: Final = "default"
-"""The namespace of Events about objects that are in none."""
 EVERYWHERE: Final = ""
 """The place of what a ClusterRoleBinding grants; other places are namespaces."""
-_NAMESPACES: Final = ("", "namespaces")
 
 
 def permissions_of(
     controllers: Iterable[Controller[Any]], webhooks: Iterable[Webhook], called: Container[str]
 ) -> tuple[Permission, ...]:
-    """What controllers and webhooks have to be allowed; one may be named more than once.
+    """The permissions of controllers and webhooks, some perhaps more than once.
 
     Args:
         controllers: those that run.
-        webhooks: those that are served. What they look up is read from the start, whether they are asked or not.
-        called: the paths of those that API servers call; others never come to ask anything live.
+        webhooks: those that are served. What they look up is read from the start.
+        called: the paths of those that API servers call; others never ask anything live.
     """
-    return (
-        *(permission for controller in controllers for permission in _of_controller(controller)),
-        *(permission for webhook in webhooks for permission in _of_webhook(webhook, called)),
-    )
+
+    def reading(reads: Iterable[Read]) -> Iterator[Permission]:
+        for read in reads:
+            yield Permission.of(read.resource, "list", "watch", cluster=read.cluster, namespace=read.namespace)
+
+    permissions: list[Permission] = []
+    for controller in controllers:
+        permissions += (*reading(controller.watches), *controller.permissions)
+        if not controller.periodic:
+            # Events are beside their objects, those about cluster-scoped ones in `default`.
+            namespace = "" if controller.primary.namespaced else "default"
+            permissions.append(Permission.of(EVENTS, "create", cluster=controller.primary_cluster, namespace=namespace))
+    for webhook in webhooks:
+        permissions += (*reading(webhook.reads), *(webhook.permissions if webhook.path in called else ()))
+    return tuple(permissions)
 
 
 def merged(permissions: Iterable[Permission]) -> tuple[Permission, ...]:
@@ -45,14 +54,12 @@ def merged(permissions: Iterable[Permission]) -> tuple[Permission, ...]:
     verbs: dict[Permission, set[str]] = defaultdict(set)
     for permission in permissions:
         verbs[replace(permission, verbs=())].update(permission.verbs)
-    return tuple(replace(what, verbs=tuple(sorted(verbs[what]))) for what in sorted(verbs, key=_order))
+    order = attrgetter("cluster.value", "namespace", "group", "plural", "names")
+    return tuple(replace(key, verbs=tuple(sorted(verbs[key]))) for key in sorted(verbs, key=order))
 
 
 def election_permissions(lease: ObjectKey) -> tuple[Permission, ...]:
-    """What a process has to be allowed that competes for a Lease, and says who leads.
-
-    A role cannot name an object that is yet to be created.
-    """
+    """The permissions to compete for a Lease and to say who leads; no role can name an object to be created."""
     place: dict[str, Any] = {"cluster": Cluster.SOURCE, "namespace": lease.namespace}
     return (
         Permission.of(LEASES, "create", **place),
@@ -62,74 +69,35 @@ def election_permissions(lease: ObjectKey) -> tuple[Permission, ...]:
 
 
 def identity_permissions() -> tuple[Permission, ...]:
-    """What a process has to be allowed that asks its cluster for its id."""
+    """The permissions to read the id of the source cluster."""
     namespace, name = CLUSTER_IDENTITY
     return (Permission.of(CONFIG_MAPS, "get", cluster=Cluster.SOURCE, namespace=namespace, names=(name,)),)
 
 
 def same_cluster_permissions() -> tuple[Permission, ...]:
-    """What a process has to be allowed so that it notices when a connection leads to another cluster."""
+    """The permissions to notice that a connection leads to another cluster."""
     return tuple(Permission.of(NAMESPACES, "get", cluster=each, names=(KUBE_SYSTEM.name,)) for each in Cluster)
 
 
 def concerns_anything(permission: Permission) -> bool:
-    """Whether it is about whatever ManagedResources deliver, which only their authors can name."""
+    """True if it is about everything that ManagedResources may deliver."""
     return permission.plural == ANYTHING
 
 
-def _order(permission: Permission) -> tuple[str, ...]:
-    place = (permission.cluster.value, permission.namespace)
-    return (*place, permission.group, permission.plural, *permission.names)
-
-
-def _of_controller(controller: Controller[Any]) -> Iterator[Permission]:
-    yield from _reading(controller.watches)
-    yield from controller.permissions
-    if not controller.periodic:
-        yield _telling(controller)
-
-
-def _of_webhook(webhook: Webhook, called: Container[str]) -> Iterator[Permission]:
-    yield from _reading(webhook.reads)
-    if webhook.path in called:
-        yield from webhook.permissions
-
-
-def _reading(reads: Iterable[Read]) -> Iterator[Permission]:
-    return (
-        Permission.of(read.resource, "list", "watch", cluster=read.cluster, namespace=read.namespace) for read in reads
-    )
-
-
-def _telling(controller: Controller[Any]) -> Permission:
-    """The Events beside the objects that its keys name: its own, and those of the process about it."""
-    namespace = "" if controller.primary.namespaced else CLUSTER_SCOPED_EVENTS
-    return Permission.of(EVENTS, "create", cluster=controller.primary_cluster, namespace=namespace)
-
-
-class _Object(NamedTuple):
-    """What a rule is about."""
-
-    group: str
-    plural: str
-    names: tuple[str, ...]
-
-    @property
-    def order(self) -> str:
-        """By which rules of a role are in order."""
-        return "|".join((self.group, self.plural, *self.names))
+_Object: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""The group, plural and names that a rule is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who is granted something, and by which roles."""
+    """The subject that gets permissions, and the name of its roles."""
 
     name: str
-    """Of roles and bindings: one that nobody else in the cluster uses."""
+    """The name of roles and bindings, unique in the cluster."""
     subject: Mapping[str, str]
     labels: Mapping[str, str]
     namespaces: tuple[str, ...] = ()
-    """The only ones that are looked after; none: all."""
+    """The only namespaces that the process reads; none: all."""
 
 
 def rules_by_place(
@@ -138,15 +106,28 @@ def rules_by_place(
     """The rules of roles for each place, equal for equal permissions in whatever order they come."""
     verbs: dict[str, dict[_Object, set[str]]] = defaultdict(lambda: defaultdict(set))
     for permission in permissions:
-        names = permission.names
-        if namespaces and not names and (permission.group, permission.plural) == _NAMESPACES:
+        group, plural, names = permission.group, permission.plural, permission.names
+        if namespaces and not names and (group, plural) == ("", "namespaces"):
             names = tuple(namespaces)
-        for place in _places(permission, namespaces):
-            verbs[place][_Object(permission.group, permission.plural, names)].update(permission.verbs)
+        places: Sequence[str] = (permission.namespace,)
+        if not permission.namespace and permission.namespaced:
+            places = namespaces or (EVERYWHERE,)
+        for place in places:
+            verbs[place][group, plural, names].update(permission.verbs)
     return {
-        place: [_rule(what, verbs[place][what]) for what in sorted(verbs[place], key=lambda what: what.order)]
-        for place in sorted(verbs)
+        place: [_rule(key, verbs[place][key]) for key in sorted(verbs[place], key=_text)] for place in sorted(verbs)
     }
+
+
+def _text(key: _Object) -> str:
+    group, plural, names = key
+    return "|".join((group, plural, *names))
+
+
+def _rule(key: _Object, verbs: Iterable[str]) -> dict[str, list[str]]:
+    group, plural, names = key
+    rule = {"apiGroups": [group], "resources": [plural], "verbs": sorted(verbs)}
+    return {**rule, "resourceNames": list(names)} if names else rule
 
 
 def roles(holder: Holder, permissions: Iterable[Permission]) -> Iterator[Manifest]:
@@ -158,21 +139,10 @@ def roles(holder: Holder, permissions: Iterable[Permission]) -> Iterator[Manifes
 
 
 def role_with(holder: Holder, rules: Sequence[Manifest]) -> Iterator[Manifest]:
-    """A role with rules as they are, bound wherever its holder looks."""
+    """A role with these rules, bound in every namespace that its holder reads."""
     yield {**_object("ClusterRole", holder, EVERYWHERE), "rules": list(rules)}
     for place in holder.namespaces or (EVERYWHERE,):
         yield _binding(holder, place, "ClusterRole")
-
-
-def _places(permission: Permission, namespaces: Sequence[str]) -> Sequence[str]:
-    if permission.namespace:
-        return (permission.namespace,)
-    return namespaces if namespaces and permission.namespaced else (EVERYWHERE,)
-
-
-def _rule(what: _Object, verbs: Iterable[str]) -> dict[str, list[str]]:
-    rule = {"apiGroups": [what.group], "resources": [what.plural], "verbs": sorted(verbs)}
-    return {**rule, "resourceNames": list(what.names)} if what.names else rule
 
 
 def _object(kind: str, holder: Holder, place: str) -> dict[str, Any]:

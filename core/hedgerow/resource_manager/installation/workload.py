@@ -1,4 +1,4 @@
-"""The pods of an installation and what is around them, such that the restricted Pod Security level admits them.
+"""The pods of an installation, which the restricted Pod Security level admits, and the objects around them.
 
 Source: managed-resources §4.2, §4.3; Kubernetes documentation, "Pod Security Standards".
 """
@@ -7,132 +7,110 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hedgerow.admission.registration import HIGH_AVAILABILITY, skip_label
-from hedgerow.api.kubernetes import HOSTNAME, ZONE
+from hedgerow.api.kubernetes import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    HOSTNAME,
+    POD_DISRUPTION_BUDGETS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+    ZONE,
+)
 from hedgerow.api.network_policies import (
     ALL_WEBHOOK_TARGETS,
     ALLOWED_PORTS_PREFIX,
     ALLOWED_PORTS_SUFFIX,
     FROM_WORLD_TO_PORTS,
 )
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.reading import with_value
 from hedgerow.resource_manager.installation.installation import FOLDER, Installation, fingerprint
 
-CONTAINER: Final = "gardener-resource-manager"
-CONFIG_FILE: Final = "config.yaml"
 CONFIG_FOLDER: Final = f"{FOLDER}/config"
 API_ACCESS: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 TARGET_ACCESS: Final = "/var/run/secrets/gardener.cloud/shoot/generic-kubeconfig"
 """Where Gardener's kubeconfigs look for the token beside them."""
 RECORDING: Final = "/var/lib/gardener-resource-manager"
-RECORD_FILE: Final = f"{RECORDING}/decisions.jsonl"
 NOBODY: Final = 65532
 """User and group of the process."""
 READABLE: Final = 0o440
 READABLE_BY_ALL: Final = 0o444
-HTTPS: Final = 443
-OLD_REVISIONS: Final = 2
 GRACE_PERIOD: Final = 30
 """Seconds for a stop: 15 at most, and `server.webhooks.shutdownDelay`. A preStop hook would only take time from it, as
 the process itself goes on to answer webhooks."""
-ROOT_AUTHORITIES: Final = "kube-root-ca.crt"
-FROM_WEBHOOK_TARGETS: Final = f"{ALLOWED_PORTS_PREFIX}{ALL_WEBHOOK_TARGETS}{ALLOWED_PORTS_SUFFIX}"
+
+
+def _object(installation: Installation, resource: Resource, annotations: Mapping[str, str], **fields: Any) -> Manifest:
+    metadata = {"name": installation.name, "namespace": installation.namespace, "labels": installation.labels}
+    if annotations:
+        metadata["annotations"] = dict(annotations)
+    return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, **fields}
 
 
 def service_account(installation: Installation) -> Manifest:
     """The account of the pods, whose token they mount themselves."""
-    metadata = _metadata(installation)
-    if installation.values.service_account.annotations:
-        metadata["annotations"] = dict(installation.values.service_account.annotations)
-    return {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": metadata,
-        "automountServiceAccountToken": False,
-    }
+    annotations = installation.values.service_account.annotations
+    return _object(installation, SERVICE_ACCOUNTS, annotations, automountServiceAccountToken=False)
 
 
 def config_map(installation: Installation, text: str) -> Manifest:
     """The component configuration as a file."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": _metadata(installation),
-        "data": {CONFIG_FILE: text},
-    }
+    return _object(installation, CONFIG_MAPS, {}, data={"config.yaml": text})
 
 
 def service(installation: Installation) -> Manifest:
-    """How API servers find the webhooks, and whoever collects metrics finds these."""
-    metadata = _metadata(installation)
-    if annotations := {**_openings(installation), **installation.values.service.annotations}:
-        metadata["annotations"] = annotations
-    server = installation.configuration.server
+    """The Service of webhooks and metrics.
+
+    An annotation lets API servers reach the webhooks: that of the own cluster may be anywhere, that of a separate
+    target is a pod with a label for it.
+    """
+    annotations, server = installation.values.service.annotations, installation.configuration.server
     ports = [_service_port("metrics", server.metrics.port, server.metrics.port)]
     if installation.serves_webhooks:
-        ports.append(_service_port("webhooks", HTTPS, server.webhooks.port))
+        ports.append(_service_port("webhooks", 443, server.webhooks.port))
+        from_targets = f"{ALLOWED_PORTS_PREFIX}{ALL_WEBHOOK_TARGETS}{ALLOWED_PORTS_SUFFIX}"
+        annotation = from_targets if installation.target_is_separate else FROM_WORLD_TO_PORTS
+        annotations = {annotation: f'[{{"protocol":"TCP","port":{server.webhooks.port}}}]', **annotations}
     spec = {"type": "ClusterIP", "selector": installation.labels, "ports": ports}
-    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+    return _object(installation, SERVICES, annotations, spec=spec)
 
 
-def _openings(installation: Installation) -> dict[str, str]:
-    """The annotation by which NetworkPolicies let API servers reach the webhooks.
-
-    The API server of the own cluster is anywhere; that of a separate target is a pod that is labelled for it.
-    """
-    if not installation.serves_webhooks:
-        return {}
-    annotation = FROM_WEBHOOK_TARGETS if installation.target_is_separate else FROM_WORLD_TO_PORTS
-    return {annotation: f'[{{"protocol":"TCP","port":{installation.configuration.server.webhooks.port}}}]'}
+def _service_port(name: str, port: int, target: int) -> Manifest:
+    return {"name": name, "port": port, "targetPort": target, "protocol": "TCP"}
 
 
 def pod_disruption_budget(installation: Installation) -> Manifest:
-    """That people drain nodes one after the other."""
-    return {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": _metadata(installation),
-        "spec": {
-            "maxUnavailable": installation.values.pod_disruption_budget.max_unavailable,
-            "selector": {"matchLabels": installation.labels},
-            "unhealthyPodEvictionPolicy": "AlwaysAllow",
-        },
+    """Limits how many pods a drain of nodes takes down at once."""
+    spec = {
+        "maxUnavailable": installation.values.pod_disruption_budget.max_unavailable,
+        "selector": {"matchLabels": installation.labels},
+        "unhealthyPodEvictionPolicy": "AlwaysAllow",
     }
+    return _object(installation, POD_DISRUPTION_BUDGETS, {}, spec=spec)
 
 
 def deployment(installation: Installation) -> Manifest:
-    """The pods; other ones as soon as the component configuration is another."""
+    """The pods, which are replaced when the component configuration changes."""
     values = installation.values
     labels = {**values.pod_labels, **installation.labels}
     if installation.target_is_separate:
         labels = {**values.target.pod_labels, **labels}
     annotations = {**values.pod_annotations, "checksum/config": fingerprint(installation.document)}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {**_metadata(installation), "labels": {**installation.labels, **_skipping(installation)}},
-        "spec": {
-            "replicas": values.replicas,
-            "revisionHistoryLimit": OLD_REVISIONS,
-            "selector": {"matchLabels": installation.labels},
-            "template": {
-                "metadata": {"labels": labels, "annotations": annotations},
-                "spec": {**_pod(installation), **_scheduling(installation)},
-            },
-        },
+    template = {
+        "metadata": {"labels": labels, "annotations": annotations},
+        "spec": {**_pod(installation), **_scheduling(installation)},
     }
-
-
-def _skipping(installation: Installation) -> dict[str, str]:
-    """The label by which replicas can be scaled while none answers. Webhooks of a separate target never see them."""
-    return {} if installation.target_is_separate else {skip_label(HIGH_AVAILABILITY): "true"}
-
-
-def _metadata(installation: Installation) -> dict[str, Any]:
-    return {"name": installation.name, "namespace": installation.namespace, "labels": installation.labels}
-
-
-def _service_port(name: str, port: int, target: int) -> Manifest:
-    return {"name": name, "port": port, "targetPort": target, "protocol": "TCP"}
+    spec = {
+        "replicas": values.replicas,
+        "revisionHistoryLimit": 2,
+        "selector": {"matchLabels": installation.labels},
+        "template": template,
+    }
+    made = _object(installation, DEPLOYMENTS, {}, spec=spec)
+    if installation.target_is_separate:
+        return made
+    # Replicas can be scaled while no webhook answers. Webhooks of a separate target never see them.
+    return with_value(made, ("metadata", "labels", skip_label(HIGH_AVAILABILITY)), "true")
 
 
 def _pod(installation: Installation) -> dict[str, Any]:
@@ -179,11 +157,14 @@ def _container(installation: Installation) -> dict[str, Any]:
     ports = {"metrics": server.metrics.port, "health": server.health_probes.port}
     if installation.serves_webhooks:
         ports["webhooks"] = server.webhooks.port
+    arguments = ["run", "resource-manager", f"--config={CONFIG_FOLDER}/config.yaml"]
+    if values.record.enabled:
+        arguments.append(f"--record={RECORDING}/decisions.jsonl")
     container = {
-        "name": CONTAINER,
+        "name": "gardener-resource-manager",
         "image": f"{values.image.repository}:{values.image.tag or installation.version}",
         "imagePullPolicy": values.image.pull_policy,
-        "args": _arguments(installation),
+        "args": arguments,
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in ports.items()],
         "livenessProbe": _probe("/healthz", server.health_probes.port, initial=30, period=30, failures=5),
         "readinessProbe": _probe("/readyz", server.health_probes.port, initial=2, period=10, failures=3),
@@ -198,11 +179,6 @@ def _container(installation: Installation) -> dict[str, Any]:
     if installation.target_is_separate:
         container["env"] = [{"name": "TARGET_KUBECONFIG", "value": f"{TARGET_ACCESS}/kubeconfig"}]
     return container
-
-
-def _arguments(installation: Installation) -> list[str]:
-    arguments = ["run", "resource-manager", f"--config={CONFIG_FOLDER}/{CONFIG_FILE}"]
-    return [*arguments, f"--record={RECORD_FILE}"] if installation.values.record.enabled else arguments
 
 
 def _mount(volume: Mapping[str, Any], path: str) -> Manifest:
@@ -221,10 +197,18 @@ def _probe(path: str, port: int, *, initial: int, period: int, failures: int) ->
 
 
 def _volumes(installation: Installation) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """The volumes of a pod, each with the path that it is mounted at."""
+    """The volumes of a pod with their mount paths."""
     values = installation.values
     yield {"name": "config", "configMap": {"name": installation.name}}, CONFIG_FOLDER
-    yield _projected("api-access", READABLE_BY_ALL, *_api_access(installation)), API_ACCESS
+    # As kubelets mount it by default, but with a token of the configured lifetime.
+    seconds = values.service_account.token_expiration_seconds
+    namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
+    api_access = (
+        {"serviceAccountToken": {"path": "token", "expirationSeconds": seconds}},
+        {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+        {"downwardAPI": {"items": [namespace]}},
+    )
+    yield _projected("api-access", READABLE_BY_ALL, *api_access), API_ACCESS
     if installation.serves_webhooks:
         secret = {"secretName": values.webhooks.certificate_secret, "defaultMode": READABLE}
         yield {"name": "certificates", "secret": secret}, installation.configuration.server.webhooks.tls.server_cert_dir
@@ -239,17 +223,6 @@ def _volumes(installation: Installation) -> Iterator[tuple[Mapping[str, Any], st
 
 def _projected(name: str, mode: int, *sources: Manifest) -> Manifest:
     return {"name": name, "projected": {"defaultMode": mode, "sources": [*sources]}}
-
-
-def _api_access(installation: Installation) -> tuple[Manifest, ...]:
-    """What kubelets put there for pods that leave it to them, but with a token of the wanted lifetime."""
-    seconds = installation.values.service_account.token_expiration_seconds
-    namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
-    return (
-        {"serviceAccountToken": {"path": "token", "expirationSeconds": seconds}},
-        {"configMap": {"name": ROOT_AUTHORITIES, "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
-        {"downwardAPI": {"items": [namespace]}},
-    )
 
 
 def _file_of_secret(secret: str, key: str) -> Manifest:
