@@ -1,7 +1,7 @@
-"""The objects that autoscalers scale, so that what they set is left alone.
+"""The objects whose replicas or resources autoscalers set, so that the merge keeps these.
 
-HorizontalPodAutoscalers and Hvpas write into workloads. VerticalPodAutoscalers do not: they change Pods as these are
-admitted, so there is nothing of theirs to preserve.
+HorizontalPodAutoscalers and Hvpas write into workloads. VerticalPodAutoscalers change Pods at admission, so they leave
+nothing to keep.
 
 Source: managed-resources §9.
 """
@@ -25,29 +25,30 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.resource_manager.managed_resources.equivalences import Equivalences
 
+_NAMES: Final = {HORIZONTAL_POD_AUTOSCALERS: "HPAs", HVPAS: "HVPAs"}
+
 
 class Scaling(NamedTuple):
-    """What of a workload belongs to somebody else and stays as it is in the cluster."""
+    """What of a workload stays as it is in the cluster."""
 
     replicas: bool = False
     resources: bool = False
 
 
 NOT_SCALED: Final = Scaling()
-_NAMES: Final = {HORIZONTAL_POD_AUTOSCALERS: "HPAs", HVPAS: "HVPAs"}
 
 
 @dataclass(frozen=True, slots=True)
 class ScaledObjects:
-    """What all autoscalers of a cluster size."""
+    """The objects that the autoscalers of a cluster scale."""
 
     horizontally: frozenset[Identity] = frozenset()
-    """Objects whose replicas are set."""
+    """By their replicas."""
     vertically: frozenset[Identity] = frozenset()
-    """Objects whose containers' resources are set."""
+    """By the resources of their containers."""
 
     def scaling_of(self, scaled: Identity, equivalences: Equivalences) -> Scaling:
-        """What autoscalers set of an object, which they may know under another name of its kind."""
+        """What autoscalers set of an object, under any name of its kind."""
         if not self.horizontally and not self.vertically:
             return NOT_SCALED
         return Scaling(
@@ -57,12 +58,7 @@ class ScaledObjects:
 
 
 def scaled_objects(hpas: Iterable[Manifest], hvpas: Iterable[Manifest]) -> Result[ScaledObjects, str]:
-    """What autoscalers scale, or why that cannot be told, in which case nothing may be applied.
-
-    Args:
-        hpas: HorizontalPodAutoscalers of the cluster.
-        hvpas: Hvpas of the cluster; one without a target scales nothing.
-    """
+    """The objects that HorizontalPodAutoscalers and Hvpas scale; with a failure nothing may be applied."""
     hvpas = tuple(hvpas)
     try:
         horizontally = [_target(hpa, "HorizontalPodAutoscaler", "scaleTargetRef") for hpa in hpas]
@@ -78,10 +74,10 @@ def _deploys(hvpa: Manifest, autoscaler: str) -> bool:
 
 
 def _target(autoscaler: Manifest, kind: str, field: str) -> Identity:
-    """The object that an autoscaler scales: one of its own namespace.
+    """The object that an autoscaler scales, in its own namespace.
 
     Raises:
-        UnreadableError: a field that says which has another shape, or the `apiVersion` is none.
+        UnreadableError: the reference has another shape, or an invalid `apiVersion`.
     """
     key = key_of(autoscaler)
     api_version, target_kind, name = (
@@ -100,10 +96,10 @@ def _scaled(autoscalers: Sequence[Sequence[Manifest]]) -> Result[ScaledObjects, 
 
 
 async def all_scaled_objects(snapshot: Snapshot) -> ScaledObjects | tuple[str, bool]:
-    """What all autoscalers of the target cluster scale; those that are not watched are listed.
+    """The scaled objects of the target cluster; autoscalers that are not watched are listed.
 
     Returns:
-        Or why that is not known, and whether that is because the API server did not answer.
+        Or the error, and whether it is that the API server did not answer.
     """
     unwatched = [resource for resource in _NAMES if not snapshot.has_synced(resource)]
     questions = tuple(ListQuestion(resource, Cluster.TARGET) for resource in unwatched)
@@ -118,7 +114,7 @@ async def all_scaled_objects(snapshot: Snapshot) -> ScaledObjects | tuple[str, b
 
 
 def watched_scaled_objects(snapshot: Snapshot) -> ScaledObjects | None:
-    """What autoscalers scale, from watches alone; none if these do not tell."""
+    """The scaled objects, from watches alone; none if these do not tell."""
     if not all(map(snapshot.has_synced, _NAMES)):
         return None
     return _scaled([snapshot.list(each) for each in _NAMES]).value_or(None)

@@ -1,10 +1,10 @@
-"""What the Secrets of a ManagedResource hold, and which of it cannot be read.
+"""Decodes the Secrets of a ManagedResource into objects, and computes the checksum of their values.
 
-A broken value costs one error that names its key. One budget limits all Secrets together: the value that exceeds it is
-an error as well, and nothing after it is decoded. Others get their turn after every slice.
+A broken value costs one error that names its key. One budget limits all Secrets together: nothing is decoded after the
+value that exceeds it. Other keys run after every slice.
 
-The checksum of the values counts each as often as it holds an object. That may be a lot to read: a value of 1 MiB that
-holds 2 000 objects counts as 2 GB. So it is read in slices, and only if the key of the values has changed.
+The checksum counts a value as often as it holds an object: 1 MiB with 2 000 objects counts as 2 GB. So it is computed
+in slices, and only if the key of the values has changed.
 
 Source: managed-resources §7.3, §7.6, §22.
 """
@@ -27,22 +27,18 @@ from hedgerow.machinery.reading import object_at
 from hedgerow.machinery.steps import Now, Pause
 
 COMPRESSED: Final = ".br"
-"""What the keys of compressed values end in."""
-
+"""Suffix of the keys of compressed values."""
 SLICE: Final = 4 * 1024 * 1024
-"""Bytes that are read at once, which takes some milliseconds."""
+"""Bytes that are hashed at once, which takes some milliseconds."""
 LONGEST: Final = timedelta(seconds=60)
-"""Decoding ends after this time, whatever it waits for. The other limits are reached within seconds."""
-
+"""Decoding ends after this time, pauses included. The other limits are reached within seconds."""
 OVERTIME: Final = f"more than can be decoded in {LONGEST.seconds} s"
 _BYTES_OF_A_NODE: Final = 1024
-"""Bytes that are decompressed, or decoded from base64, in the time that it takes to read a node."""
-
+"""Bytes that are decompressed, or decoded from base64, in the time of reading a node."""
 _LINE_ENDS: Final = str.maketrans("", "", "\r\n")
 
 Decompress: TypeAlias = Callable[[bytes], Iterable[Result[bytes, str]]]
-"""What compressed bytes stand for, in pieces, or why it cannot be told; it may be endless, and is not read to its end
-then."""
+"""Decompresses bytes piece by piece, up to an error; may be endless, and is then not read to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +46,19 @@ class DecodedValue:
     """One data key of a Secret."""
 
     raw: bytes
-    """The value as it is stored, compressed if it is."""
+    """The value as it is stored, maybe compressed."""
     documents: tuple[Manifest, ...]
-    """The objects in it, in their order; beyond being mappings they may be of any shape."""
+    """The objects in it, in order: mappings of any shape."""
     errors: tuple[str, ...]
-    """What cannot be decoded, a sentence each."""
+    """Why documents cannot be decoded, one sentence each."""
 
 
 Decoded: TypeAlias = Mapping[str, tuple[DecodedValue, ...]]
-"""What Secrets hold, by their names."""
+"""The values of Secrets, by name of the Secret."""
 
 
 def decoded_secret(secret: Manifest, decompress: Decompress) -> tuple[DecodedValue, ...]:
-    """What a Secret holds, key by key in byte order.
-
-    Args:
-        secret: whole, as it is stored.
-        decompress: how values of keys that end in `.br` are decompressed.
+    """The values of a whole Secret, in byte order of their keys; those of keys that end in `.br` are decompressed.
 
     Raises:
         UnreadableError: the data are no mapping, which no API server stores.
@@ -75,7 +67,7 @@ def decoded_secret(secret: Manifest, decompress: Decompress) -> tuple[DecodedVal
 
 
 def decompressed(raw: bytes, decompress: Decompress, budget: ReadingBudget) -> Result[bytes, str]:
-    """What a compressed value stands for, or why that cannot be told."""
+    """The decompressed bytes, or the error."""
     try:
         return finished(_decompressed(raw, decompress, budget))
     except OverBudgetError as error:
@@ -83,12 +75,7 @@ def decompressed(raw: bytes, decompress: Decompress, budget: ReadingBudget) -> R
 
 
 async def in_slices(work: Slices[Value], budget: ReadingBudget) -> Value:
-    """The result of long work. Other keys run after each slice; what takes too long is ended by the budget.
-
-    Args:
-        work: begins with the call.
-        budget: counts what is read.
-    """
+    """The result of long work. Other keys run after each slice; the budget ends work that takes too long."""
     began = await Now()
     while True:
         try:
@@ -102,16 +89,7 @@ async def in_slices(work: Slices[Value], budget: ReadingBudget) -> Value:
 
 
 def decoded_secrets(secrets: Mapping[str, Manifest], decompress: Decompress, budget: ReadingBudget) -> Slices[Decoded]:
-    """What Secrets hold as far as the budget reaches, slice by slice.
-
-    Args:
-        secrets: by name, whole.
-        decompress: how values of keys that end in `.br` are decompressed.
-        budget: limits what is decoded.
-
-    Raises:
-        UnreadableError: the data of a Secret are no mapping, which no API server stores.
-    """
+    """The values of whole Secrets as far as the budget reaches, like `decoded_secret`, in slices."""
     decoded: dict[str, tuple[DecodedValue, ...]] = {}
     for name, secret in secrets.items():
         decoded[name] = () if budget.exceeded else (yield from _decoded_secret(secret, decompress, budget))
@@ -174,7 +152,7 @@ def _decompressed(raw: bytes, decompress: Decompress, budget: ReadingBudget) -> 
 
 
 def _raw(encoded: Any) -> Result[bytes, str]:
-    """The bytes of a value as it stands in the data of a Secret, maybe in lines; null is an empty one."""
+    """The bytes of a value in the data of a Secret, maybe in lines; null is empty."""
     if encoded is None:
         return Success(b"")
     if not isinstance(encoded, str):
@@ -193,14 +171,14 @@ def _text(content: bytes) -> Result[str, str]:
 
 
 class Checksum:
-    """The checksum of values that follow one another; equal values count as often as they are given."""
+    """The checksum of a sequence of values."""
 
     def __init__(self, values: Iterable[bytes]) -> None:
-        """Nothing is computed yet but the key."""
+        """Compute the key."""
         self._runs = [(value, sum(1 for _ in same)) for value, same in groupby(values)]
         digests = ((hashlib.sha256(value).hexdigest(), times) for value, times in self._runs)
         self.key = hashlib.sha256(repr([*digests]).encode()).digest()
-        """Equal for equal values, and for no others."""
+        """Identifies the sequence."""
 
     def computed(self) -> Slices[str]:
         """The checksum in hexadecimal digits."""
@@ -216,7 +194,7 @@ class Checksum:
         return checksum.hexdigest()
 
     def computed_at_once(self) -> str | None:
-        """The checksum; none if a slice is not enough for it."""
+        """The checksum; none if it takes more than one slice."""
         try:
             next(self.computed())
         except StopIteration as end:

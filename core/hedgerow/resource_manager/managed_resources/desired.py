@@ -1,4 +1,4 @@
-"""Which objects a ManagedResource asks for, and what becomes of those that it asked for before.
+"""The objects that a ManagedResource asks for, and those that it asked for before.
 
 Decides from what its Secrets hold, its spec, its last status and the scopes of kinds. Knows nothing of live objects.
 
@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hedgerow.api.managed_resources import MANAGED_BY, MODE, MODE_IGNORE
-from hedgerow.api.references import Identity, Reference, in_order, references_in
+from hedgerow.api.references import DEFAULT_NAMESPACE, Identity, Reference, in_order, references_in
 from hedgerow.machinery.documents.budget import SliceCounter, Slices, finished
 from hedgerow.machinery.objects import Kind, Manifest, Resource, key_of
 from hedgerow.machinery.questions import Kinds, NotAnswered
-from hedgerow.machinery.reading import text_at, texts_at, too_much
+from hedgerow.machinery.reading import UnreadableError, object_at, text_at, texts_at, too_much, with_value, without
 from hedgerow.resource_manager.managed_resources.decoding import DecodedValue
 from hedgerow.resource_manager.managed_resources.equivalences import PreviousReferences, previous_references
-from hedgerow.resource_manager.managed_resources.normalising import kind_of, normalised, texts_of
 
 MOST_INJECTED: Final = 8 * 1024
 """Characters of `spec.injectLabels`: the status repeats them for each object."""
@@ -30,10 +29,12 @@ INSTALL_ORDER: Final = (
     *("Service", "DaemonSet", "Pod", "ReplicationController", "ReplicaSet", "Deployment", "HorizontalPodAutoscaler"),
     *("StatefulSet", "Job", "CronJob", "IngressClass", "Ingress", "APIService"),
 )
-"""Kinds that come first, in this order; all others follow, by name of kind."""
+"""Kinds that are applied first, in this order; all others follow, by name of kind."""
 _RANK: Final = {kind: rank for rank, kind in enumerate(INSTALL_ORDER)}
 NODES_OF_AN_OBJECT: Final = 10
-"""What is done with an object takes the time that it takes to read so many nodes, however small it is."""
+"""Work on an object, however small, takes as long as reading so many nodes."""
+_REQUIRED: Final = (("apiVersion",), ("kind",), ("metadata", "name"))
+_NAMESPACE: Final = ("metadata", "namespace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class DesiredObject:
     """An object to apply."""
 
     manifest: Manifest
-    """Normalised; labels are not injected. Where there is a problem: what names the object, and no more."""
+    """With a namespace if, and only if, its kind has one; no labels are injected. With a problem: only its name."""
     reference: Reference
     """The entry of the next status, once it is applied."""
     resource: Resource | NotAnswered
@@ -49,27 +50,17 @@ class DesiredObject:
     previous: Reference | None
     """The entry of the last status."""
     problem: str | None = None
-    """Why it cannot be applied, whatever the cluster holds; one clause without a full stop."""
+    """Why it can never be applied; one clause without a full stop."""
 
     @property
     def identity(self) -> Identity:
-        """What it is found again by."""
+        """The identity of its reference."""
         return self.reference.identity
 
     @property
     def known(self) -> bool:
         """True if the last status says that it was applied."""
         return self.previous is not None and self.previous.is_applied
-
-    @property
-    def previous_labels(self) -> Mapping[str, str]:
-        """Labels when it was applied last, those injected included."""
-        return self.previous.labels if self.previous else {}
-
-    @property
-    def previous_annotations(self) -> Mapping[str, str]:
-        """Annotations when it was applied last."""
-        return self.previous.annotations if self.previous else {}
 
     def __str__(self) -> str:
         """As messages name it: `v1/ConfigMap/default/foo`."""
@@ -81,28 +72,24 @@ class Desired:
     """What a ManagedResource asks for."""
 
     objects: tuple[DesiredObject, ...]
-    """In processing order; of one that occurs several times the last alone."""
+    """In the order of the manifests; of an object that occurs several times only the last."""
     references: tuple[Reference, ...]
-    """What the next status refers to, sorted; an object that occurs several times does so here. Includes `kept`."""
+    """The references of the next status, sorted, `kept` included; a repeated object occurs repeatedly."""
     orphans: tuple[Reference, ...]
-    """What is applied no longer and lives on, as its mode is `Ignore`."""
+    """Objects that are no longer applied and stay, as their mode is `Ignore`."""
     left: tuple[Reference, ...]
-    """What the last status refers to and nothing mentions any more: it is to be deleted."""
+    """Objects in the last status that no manifest mentions any more: they have to be deleted."""
     kept: tuple[Reference, ...]
-    """What would be in `left`, but may be meant by a document that cannot be decoded or does not say its name."""
+    """Objects that would be in `left`, but a document without a readable name may mean them."""
     recorded: tuple[Reference, ...]
-    """What the status has to refer to before an object is created: all that it refers to, and the new objects, sorted.
-    Empty if it refers to all objects already."""
+    """The references of the status before an object is created: old and new ones, sorted; empty if none is new."""
     decoding_errors: tuple[str, ...]
     checksum: str
     repeated: tuple[Identity, ...]
-    """Objects that occur several times, in processing order."""
+    """Objects that occur several times."""
 
     def changed(self, status: Manifest) -> bool:
-        """Whether the last status tells of other references, or of no data or others.
-
-        Args:
-            status: of the ManagedResource; empty where it has none.
+        """True if the last status of the ManagedResource, maybe empty, has other references or another checksum.
 
         Raises:
             UnreadableError: the status has a shape that no API server stores.
@@ -110,18 +97,18 @@ class Desired:
         return text_at(status, "secretsDataChecksum") != self.checksum or references_in(status) != self.references
 
     def in_status(self) -> list[dict[str, Any]]:
-        """The references as they go into `status.resources`."""
+        """The entries of `status.resources`."""
         return [reference.in_status() for reference in self.references]
 
 
 def unknown_kinds(decoded: Iterable[DecodedValue], kinds: Kinds) -> tuple[Kind, ...]:
-    """The kinds of objects that have not been looked up, and have to be before it is told what is desired."""
-    found = dict.fromkeys(kind_of(document) for value in decoded for document in value.documents)
-    return tuple(kind for kind in found if kind is not None and kind not in kinds)
+    """The kinds of objects that have to be looked up before `build_desired`."""
+    found = dict.fromkeys(_kind_of(document) for value in decoded for document in value.documents)
+    return tuple(kind for kind in found if all(kind) and kind not in kinds)
 
 
 def checked_values(decoded: Iterable[DecodedValue]) -> Iterator[bytes]:
-    """What the checksum is of: each value as often as it holds an object that is wanted."""
+    """The values that the checksum is of, each as often as it holds an object to apply."""
     return (value.raw for value in decoded for document in value.documents if not _is_ignored(document))
 
 
@@ -130,13 +117,13 @@ def build_desired(
 ) -> Desired:
     """What a ManagedResource asks for.
 
-    As long as a document cannot be decoded, or does not say what it is about, nothing is left: it may be about that.
+    Nothing is left while a document cannot be decoded or has no readable name, as it may mean any object.
 
     Args:
         managed_resource: as it is stored.
         decoded: what its Secrets hold, in the order of its references to them.
-        kinds: as which resource each kind is served; knows all kinds that `decoded` mentions.
-        managed_by: value of the label by that name.
+        kinds: as which resource each kind in `decoded` is served.
+        managed_by: value of the label that says who manages an object.
         checksum: of the checked values.
 
     Raises:
@@ -148,7 +135,7 @@ def build_desired(
 def desired_in_slices(
     managed_resource: Manifest, decoded: Sequence[DecodedValue], kinds: Kinds, managed_by: str, checksum: str
 ) -> Slices[Desired]:
-    """The same as `build_desired`, interrupted between slices."""
+    """`build_desired`, interrupted between slices."""
     previous = previous_references(managed_resource)
     injected = injected_labels(managed_resource, managed_by)
     wanted: list[DesiredObject] = []
@@ -169,7 +156,7 @@ def desired_in_slices(
     is_certain = not errors and all(each.problem is None for each in listed)
     unlisted = previous.without(each.previous for each in listed if each.previous is not None)
     kept = () if is_certain else unlisted
-    # Of those with the same identity the last alone counts, as it would be applied last.
+    # Of a repeated object only the last manifest counts, as it would be applied last.
     last = {each.identity: place for place, each in enumerate(wanted)}
     objects = tuple(each for place, each in enumerate(wanted) if last[each.identity] == place)
     counts = Counter(each.identity for each in wanted if each.problem is None)
@@ -190,7 +177,7 @@ def desired_in_slices(
 
 
 def injected_labels(managed_resource: Manifest, managed_by: str) -> dict[str, str]:
-    """The labels that every object gets on top of its own; who manages it is not for the ManagedResource to say.
+    """The labels that every object gets; the ManagedResource cannot change the one that says who manages it.
 
     Raises:
         UnreadableError: they have a shape that no API server stores, or are too long for a status that repeats them.
@@ -204,14 +191,61 @@ def injected_labels(managed_resource: Manifest, managed_by: str) -> dict[str, st
 def _desired_object(
     document: Manifest, kinds: Kinds, injected: Mapping[str, str], previous: PreviousReferences
 ) -> DesiredObject:
-    manifest, resource, problem = normalised(document, kinds)
-    labels, annotations = {**texts_of(document, "labels"), **injected}, texts_of(document, "annotations")
+    manifest, resource, problem = _normalised(document, kinds)
+    labels, annotations = {**_texts(document, "labels"), **injected}, _texts(document, "annotations")
     reference = Reference.to(Kind.of(manifest), key_of(manifest), labels, annotations)
     return DesiredObject(manifest, reference, resource, previous.to(reference.identity), problem)
 
 
+def _normalised(document: Manifest, kinds: Kinds) -> tuple[Manifest, Resource | NotAnswered, str | None]:
+    """The object in its namespace, the resource that serves it, and why it cannot be applied.
+
+    An unknown kind counts as namespaced, so that the object is found again in the default namespace.
+    """
+    try:
+        problem = next((f"{'.'.join(path)} is missing" for path in _REQUIRED if not text_at(document, *path)), None)
+        named = text_at(document, *_NAMESPACE) or ""
+    except UnreadableError as error:
+        problem, named = str(error), ""
+    if problem is not None:
+        manifest: dict[str, Any] = {"metadata": {}}
+        for path in (*_REQUIRED, _NAMESPACE):
+            if text := _text(document, *path):
+                manifest = with_value(manifest, path, text)
+        return manifest, NotAnswered(404, "", problem), problem
+    kind = Kind.of(document)
+    resource = kinds[kind]
+    is_namespaced = resource.namespaced if isinstance(resource, Resource) else bool(named) or kind.kind != "Namespace"
+    namespace = (named or DEFAULT_NAMESPACE) if is_namespaced else ""
+    if namespace == named:
+        return document, resource, None
+    placed = with_value(document, _NAMESPACE, namespace) if namespace else without(document, _NAMESPACE)
+    return placed, resource, None
+
+
+def _kind_of(document: Manifest) -> Kind:
+    """The kind of a document of any shape; empty where it does not say it."""
+    return Kind(_text(document, "apiVersion"), _text(document, "kind"))
+
+
+def _text(document: Manifest, *path: str) -> str:
+    try:
+        return text_at(document, *path) or ""
+    except UnreadableError:
+        return ""
+
+
+def _texts(document: Manifest, field: str) -> dict[str, str]:
+    """The labels or annotations of a document that are texts; an object with others is not applied."""
+    try:
+        entries = object_at(document, "metadata", field)
+    except UnreadableError:
+        return {}
+    return {name: text for name, text in entries.items() if isinstance(text, str)}
+
+
 def _is_ignored(document: Manifest) -> bool:
-    return texts_of(document, "annotations").get(MODE) == MODE_IGNORE
+    return _texts(document, "annotations").get(MODE) == MODE_IGNORE
 
 
 def _recorded(wanted: Iterable[DesiredObject], previous: PreviousReferences) -> tuple[Reference, ...]:
@@ -225,11 +259,10 @@ def _recorded(wanted: Iterable[DesiredObject], previous: PreviousReferences) -> 
 
 
 def in_install_order(manifests: Iterable[Manifest]) -> list[Manifest]:
-    """The objects as they are applied one after the other; those of one kind by name, then by namespace."""
+    """The objects in the order in which they are applied; those of one kind by name, then by namespace."""
     return sorted(manifests, key=_place)
 
 
 def _place(manifest: Manifest) -> tuple[int, str, str, str]:
-    kind = str(manifest.get("kind") or "")
-    key = key_of(manifest)
-    return (_RANK.get(kind, len(_RANK)), kind, str(key.name), str(key.namespace))
+    kind, key = str(manifest.get("kind") or ""), key_of(manifest)
+    return _RANK.get(kind, len(_RANK)), kind, str(key.name), str(key.namespace)

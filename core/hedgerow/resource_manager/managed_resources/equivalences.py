@@ -1,4 +1,4 @@
-"""Which kinds are one kind under two names, so that what was applied as one of them is found again as any other.
+"""Kinds that are one kind under several names, so that an object is found again under any of them.
 
 Some kinds moved from one group to another, and ManagedResources may name more.
 
@@ -21,7 +21,7 @@ def _moved(kinds: Iterable[str], *groups: str) -> tuple[frozenset[GroupKind], ..
     return tuple(frozenset(GroupKind(group, kind) for group in groups) for kind in kinds)
 
 
-BUILT_IN: Final = (
+_BUILT_IN: Final = (
     *_moved(("Deployment", "DaemonSet", "ReplicaSet", "StatefulSet"), "extensions", "apps"),
     *_moved(("Ingress", "NetworkPolicy"), "extensions", "networking.k8s.io"),
     *_moved(("PodSecurityPolicy",), "extensions", "policy"),
@@ -34,19 +34,14 @@ class Equivalences:
     """Which kinds count as each other."""
 
     sets: Mapping[GroupKind, frozenset[GroupKind]]
-    """The set that each kind stands in, itself included; kinds that stand in none have no other name."""
+    """For each kind with other names all its names, its own included."""
 
     def others(self, kind: GroupKind) -> tuple[GroupKind, ...]:
-        """The other names of a kind, in sorted order."""
+        """The other names of a kind, sorted."""
         return tuple(sorted(self.sets.get(kind, frozenset()) - {kind}))
 
     def find(self, wanted: Identity, known: Container[Identity]) -> Identity | None:
-        """The known identity of an object: its own, or else the first under another name of its kind.
-
-        Args:
-            wanted: the object.
-            known: the identities to look it up in.
-        """
+        """The known identity of an object: its own, or else the first under another name of its kind."""
         if wanted in known:
             return wanted
         names = (wanted.of_kind(other) for other in self.others(GroupKind(wanted.group, wanted.kind)))
@@ -54,15 +49,12 @@ class Equivalences:
 
 
 def equivalences(additional: Iterable[Iterable[GroupKind]] = ()) -> Equivalences:
-    """What Kubernetes moved, and what a ManagedResource declares equivalent on top.
+    """The equivalences of Kubernetes, and those of `spec.equivalences`.
 
-    Each further list joins the first set that one of its members, in list order, stands in; else it is a set of its
-    own. All its members stand in that set from then on.
-
-    Args:
-        additional: `spec.equivalences`.
+    Each additional list joins the first set that one of its members, in list order, is in; else it is a new set. From
+    then on all its members are in that set.
     """
-    members: list[frozenset[GroupKind]] = list(BUILT_IN)
+    members: list[frozenset[GroupKind]] = list(_BUILT_IN)
     place = {kind: index for index, kinds in enumerate(members) for kind in kinds}
     for kinds in map(tuple, additional):
         index = next((place[kind] for kind in kinds if kind in place), len(members))
@@ -75,24 +67,24 @@ def equivalences(additional: Iterable[Iterable[GroupKind]] = ()) -> Equivalences
 
 @dataclass(frozen=True, slots=True)
 class PreviousReferences:
-    """What the last status refers to; an object is found under every name that its kind has."""
+    """The references of the last status; an object is found under every name of its kind."""
 
     references: Mapping[Identity, Reference]
     equivalences: Equivalences
 
     def to(self, wanted: Identity) -> Reference | None:
-        """The reference to an object; none where there is none."""
+        """The reference to an object."""
         found = self.equivalences.find(wanted, self.references)
         return None if found is None else self.references[found]
 
     def without(self, found: Iterable[Reference]) -> tuple[Reference, ...]:
-        """All other references than those that were found, in order."""
+        """All other references, in order."""
         identities = {each.identity for each in found}
         return in_order(reference for at, reference in self.references.items() if at not in identities)
 
 
 def previous_references(managed_resource: Manifest) -> PreviousReferences:
-    """What the last status of a ManagedResource refers to, in the light of the equivalences in its spec.
+    """The references of the last status, with the equivalences of the spec.
 
     Raises:
         UnreadableError: spec or status have a shape that no API server stores.
@@ -102,10 +94,10 @@ def previous_references(managed_resource: Manifest) -> PreviousReferences:
 
 
 def equivalences_of(managed_resource: Manifest) -> Equivalences:
-    """Which kinds count as each other for a ManagedResource.
+    """The equivalences of Kubernetes, and those that a ManagedResource declares.
 
     Raises:
-        UnreadableError: it says so in a shape that no API server stores, or of too many kinds.
+        UnreadableError: they have a shape that no API server stores, or are too many.
     """
     kinds = list_at(managed_resource, "spec", "equivalences")
     sets = {f"spec.equivalences[{index}]": each for index, each in enumerate(kinds)}

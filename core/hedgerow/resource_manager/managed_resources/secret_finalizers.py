@@ -1,8 +1,7 @@
-"""The controller that holds Secrets back by a finalizer, lest they vanish before the ManagedResources that need them.
+"""The controller that holds Secrets by a finalizer while ManagedResources name them.
 
-Decides from the metadata of the Secret and the ManagedResources that name it. What a ManagedResource's own finalizers
-say, whether it is ignored, and whether it is being deleted, makes no difference: as long as it exists, it needs its
-Secrets.
+Decides from the metadata of the Secret and the ManagedResources that name it. A ManagedResource needs its Secrets as
+long as it exists, also if it is ignored or being deleted.
 
 Source: managed-resources §10.
 """
@@ -22,7 +21,6 @@ from hedgerow.machinery.reading import list_at
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.managed_resources.reconciliation import spec_version
 
-NAME: Final = "secret"
 DEFAULT_CONCURRENCY: Final = 5
 
 
@@ -31,13 +29,12 @@ def finalizer_patch(
 ) -> MergePatch | None:
     """The patch that adds our finalizer to a Secret that is needed, or removes it from one that is not.
 
-    A merge patch replaces the whole list, so it must not meet one to which somebody else has added.
+    A merge patch replaces the whole list, so it requires the version that it was computed from.
 
     Args:
         secret: as it is stored.
-        managed_resources: those that name the Secret, as an index by `referenced_secrets` finds them; others among
-            them do no harm.
-        class_filter: which of these count, and the finalizer. Those of other classes are for other processes to tell.
+        managed_resources: those that name the Secret, and maybe others.
+        class_filter: which of these count, and the finalizer.
     """
     key, own = key_of(secret), class_filter.finalizer
     needed = any(key in referenced_secrets(each) and class_filter.is_responsible(each) for each in managed_resources)
@@ -50,12 +47,12 @@ def finalizer_patch(
 
 
 def is_held(secret: Manifest, class_filter: ClassFilter) -> bool:
-    """Whether a Secret carries the finalizer of the class."""
+    """True if a Secret has the finalizer of the class."""
     return class_filter.finalizer in list_at(secret, "metadata", "finalizers")
 
 
 def referenced_secrets(managed_resource: Manifest) -> frozenset[ObjectKey]:
-    """The keys of the Secrets that a ManagedResource names, which are in its own namespace, as far as is readable."""
+    """The keys of the Secrets that a ManagedResource names, without unreadable ones."""
     namespace = key_of(managed_resource).namespace
     return frozenset(ObjectKey(namespace, name) for name in readable_names(managed_resource))
 
@@ -66,21 +63,16 @@ MANAGED_RESOURCES_BY_SECRET: Final = Index(
 
 
 def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[ClassFilter]:
-    """The controller of one class.
-
-    Args:
-        class_filter: whose ManagedResources count.
-        concurrency: how many Secrets are reconciled at once.
-    """
+    """The controller of one class; `concurrency` Secrets are reconciled at once."""
 
     def own_key_if_concerned(secret: Manifest, snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-        """Nothing is to be decided about a Secret that is neither held nor named, as most are."""
+        """Most Secrets are neither held nor named."""
         key = key_of(secret)
         concerned = is_held(secret, class_filter) or snapshot.by_index(MANAGED_RESOURCES_BY_SECRET, key)
         return (key,) if concerned else ()
 
     return Controller(
-        name=NAME,
+        name="secret",
         primary=SECRETS,
         watches=(
             Watch(
@@ -94,7 +86,7 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
             Watch(
                 MANAGED_RESOURCES,
                 transform_managed_resource,
-                _secrets,
+                lambda managed_resource, _snapshot: referenced_secrets(managed_resource),
                 creation_deletion_or(lambda old, new: spec_version(old) != spec_version(new)),
                 cluster=Cluster.SOURCE,
                 may_be_absent=True,
@@ -112,12 +104,8 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
 
 
 def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[ClassFilter]) -> Plan:
-    """Hold one Secret back, or let it go."""
+    """Add or remove the finalizer of one Secret."""
     secret = snapshot.get(SECRETS, key, Cluster.SOURCE)
     managed_resources = snapshot.by_index(MANAGED_RESOURCES_BY_SECRET, key)
     patch = secret and finalizer_patch(secret, managed_resources, context.config)
     return Plan((patch,)) if patch else Plan()
-
-
-def _secrets(managed_resource: Manifest, _snapshot: Snapshot) -> frozenset[ObjectKey]:
-    return referenced_secrets(managed_resource)

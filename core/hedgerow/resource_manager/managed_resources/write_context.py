@@ -1,18 +1,17 @@
-"""What a server makes of a write depends on: webhooks, the namespace, limits, the definition, the server's version.
+"""What the server's result of a write depends on: webhooks, namespace, limits, definition, server version.
 
-An object that was written stays as it is for as long as none of this changes. When it does, another write of the same
-manifest may store something else, which a dry run tells. Whether the change concerns the object is decided generously:
-a dry run too many changes nothing, one too few keeps a Deployment without its replicas.
+A written object stays as it is while none of this changes. After a change another write of the same manifest may store
+something else, which a dry run tells. Whether a change concerns an object is decided generously: a needless dry run
+changes nothing, a missing one may leave a Deployment without its replicas.
 
-MutatingAdmissionPolicies are not watched, nor what a webhook itself depends on: for these each object is tried again
-once an hour.
+MutatingAdmissionPolicies and the other inputs of webhooks are not watched: for these each object is tried once an hour.
 
 Source: decision "steady state"; Kubernetes documentation, "Dynamic Admission Control" and "Admission Control in
 Kubernetes", LimitRanger.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from returns.result import Success
 
@@ -24,33 +23,29 @@ from hedgerow.machinery.selectors import Labels, parse_label_selector
 from hedgerow.machinery.snapshot import Snapshot
 
 _LIMITED: Final = frozenset({("", "pods"), ("", "persistentvolumeclaims")})
-"""Group and plural of what LimitRanges set defaults and bounds for."""
-_ANY: Final = "*"
-_Known: TypeAlias = str | None
-"""Equal for as long as nothing has changed; none: not known."""
+"""Group and plural of the resources that LimitRanges limit."""
 _NOT_CONCERNED: Final = ""
 
 
 class WriteContext(NamedTuple):
-    """What the result of a write depends on, beside the object that is written."""
+    """Versions of all that a write depends on, beside the object; none: not known."""
 
-    webhooks: _Known = None
+    webhooks: str | None = None
     """The mutating webhook configurations that could match."""
-    namespace: _Known = None
+    namespace: str | None = None
     """Labels and annotations of the object's namespace."""
-    limits: _Known = None
-    """The LimitRanges of the namespace, where the kind is limited."""
-    definition: _Known = None
+    limits: str | None = None
+    """The LimitRanges of the namespace, if the kind is limited."""
+    definition: str | None = None
     """The definition of a custom resource."""
-    server: _Known = None
-    """The versions of the API server."""
+    server: str | None = None
 
     def differs(self, earlier: "WriteContext") -> bool:
-        """Whether anything has changed, as far as both know it: a list that is denied or late is no change."""
+        """True if anything has changed that both know; a list that is denied or late is no change."""
         return any(new != old for new, old in zip(self, earlier, strict=True) if new is not None and old is not None)
 
     def completed_by(self, later: "WriteContext") -> "WriteContext":
-        """The same with what was not known and is by now."""
+        """The same, with what only `later` knows."""
         return WriteContext(*(new if old is None else old for old, new in zip(self, later, strict=True)))
 
 
@@ -65,7 +60,7 @@ def write_context(
     Args:
         snapshot: what is watched of the target cluster.
         resource: of the object.
-        namespace: of the object; empty: it has none.
+        namespace: of the object; empty if it is cluster-scoped.
         server_versions: those that were seen of the API server.
     """
     is_known = namespace and snapshot.has_synced(NAMESPACES)
@@ -81,10 +76,9 @@ def write_context(
 
 
 def watches_of_write_context() -> tuple[Watch, ...]:
-    """What has to be watched for it; nothing is prevented where a list is denied.
+    """The watches for write contexts; a denied list prevents nothing.
 
-    Changes enqueue nothing: every ManagedResource looks at the new context when its period is over, so that no change
-    is a burst.
+    Changes enqueue nothing: every ManagedResource looks at them after its sync period, so that no change is a burst.
     """
     return tuple(
         Watch(
@@ -100,20 +94,20 @@ def watches_of_write_context() -> tuple[Watch, ...]:
     )
 
 
-def _webhooks(snapshot: Snapshot, resource: Resource, namespace: Manifest | None) -> _Known:
+def _webhooks(snapshot: Snapshot, resource: Resource, namespace: Manifest | None) -> str | None:
     if not snapshot.has_synced(MUTATING_WEBHOOKS):
         return None
     labels = None if namespace is None else labels_of(namespace)
     return _versions(each for each in snapshot.list(MUTATING_WEBHOOKS) if could_match(each, resource, labels))
 
 
-def _limits(snapshot: Snapshot, resource: Resource, namespace: str) -> _Known:
+def _limits(snapshot: Snapshot, resource: Resource, namespace: str) -> str | None:
     if (resource.group, resource.plural) not in _LIMITED:
         return _NOT_CONCERNED
     return _versions(snapshot.list(LIMIT_RANGES, namespace=namespace)) if snapshot.has_synced(LIMIT_RANGES) else None
 
 
-def _definition(snapshot: Snapshot, resource: Resource) -> _Known:
+def _definition(snapshot: Snapshot, resource: Resource) -> str | None:
     if "." not in resource.group:
         return _NOT_CONCERNED
     if not snapshot.has_synced(CUSTOM_RESOURCE_DEFINITIONS):
@@ -123,7 +117,7 @@ def _definition(snapshot: Snapshot, resource: Resource) -> _Known:
 
 
 def _versions(manifests: Iterable[Manifest]) -> str:
-    """The versions of objects; their status does not count where changes are counted."""
+    """The generations of objects; their resource versions where they have none."""
 
     def version(manifest: Manifest) -> str:
         generation = (manifest.get("metadata") or {}).get("generation")
@@ -133,14 +127,14 @@ def _versions(manifests: Iterable[Manifest]) -> str:
 
 
 def could_match(configuration: Manifest, resource: Resource, namespace_labels: Labels | None) -> bool:
-    """Whether a webhook configuration has a webhook that may be called when an object is updated.
+    """True if a webhook configuration has a webhook that may be called when an object is updated.
 
-    Labels of the object and conditions in CEL are not looked at, nor which versions of a kind are equivalent.
+    Ignores labels of the object, conditions in CEL and equivalent versions.
 
     Args:
         configuration: a MutatingWebhookConfiguration.
         resource: of the object.
-        namespace_labels: of the object's namespace; none: not known, or there is no namespace.
+        namespace_labels: of the object's namespace; none: not known, or the object is cluster-scoped.
     """
     return any(
         _selects(webhook.get("namespaceSelector"), namespace_labels)
@@ -162,9 +156,9 @@ def _selects(selector: Any, labels: Labels | None) -> bool:
 def _has_rule_for(rule: Manifest, resource: Resource, *, exactly: bool) -> bool:
     def has(member: str, *values: str) -> bool:
         found = rule.get(member)
-        return isinstance(found, list) and any(value in found for value in (_ANY, *values))
+        return isinstance(found, list) and any(value in found for value in ("*", *values))
 
-    scope = {"Namespaced": True, "Cluster": False}.get(rule.get("scope") or _ANY, resource.namespaced)
+    scope = {"Namespaced": True, "Cluster": False}.get(rule.get("scope") or "*", resource.namespaced)
     return (
         has("operations", "UPDATE")
         # Names of subresources, such as `pods/status`, do not stand for objects.

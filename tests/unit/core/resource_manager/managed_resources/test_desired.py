@@ -170,8 +170,10 @@ def test_what_the_last_status_says_of_an_object_goes_with_it() -> None:
 
     (moved, new) = desired(in_json(manifest(DEPLOYMENTS, "a"), manifest(DEPLOYMENTS, "b")), old).objects
 
-    assert (moved.known, moved.previous_labels, moved.previous_annotations) == (True, {"a": "1"}, {"b": "1"})
-    assert (new.known, new.previous_labels, new.previous_annotations) == (False, {}, {})
+    assert moved.known
+    assert moved.previous is not None
+    assert (moved.previous.labels, moved.previous.annotations) == ({"a": "1"}, {"b": "1"})
+    assert (new.known, new.previous) == (False, None)
 
 
 @pytest.mark.parametrize(

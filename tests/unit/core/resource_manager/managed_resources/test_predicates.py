@@ -18,9 +18,9 @@ from hedgerow.api.managed_resources import (
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
-from hedgerow.resource_manager.managed_resources.predicates import (
+from hedgerow.resource_manager.managed_resources.controller import (
     managed_resource_changed,
+    managed_resource_controller,
     object_drifted,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
