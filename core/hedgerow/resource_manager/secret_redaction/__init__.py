@@ -11,6 +11,6 @@ A command prints a mark in place of each confidential value. It says whether the
 
 from hedgerow.resource_manager.secret_redaction.fingerprints import Compression, Fingerprints
 from hedgerow.resource_manager.secret_redaction.journals import SecretRedaction
-from hedgerow.resource_manager.secret_redaction.marks import CHANGED, REDACTED, redacted
+from hedgerow.resource_manager.secret_redaction.redactor import CHANGED, REDACTED, redacted
 
 __all__ = ["CHANGED", "REDACTED", "Compression", "Fingerprints", "SecretRedaction", "redacted"]

@@ -1,8 +1,7 @@
 """Fingerprints in place of confidential values, so that decisions read the rest as before.
 
-A ManagedResource may refer to any Secret, also by mistake, and nearly every text is a document in YAML. So only an
-object with `apiVersion`, `kind` and a name counts as a manifest, and everything else as the value of a Secret. Of a
-kubeconfig, a table lists what is shown: clusters, contexts and the names of users.
+Nearly every text is a document in YAML. So only an object with `apiVersion`, `kind` and a name counts as a manifest,
+and everything else as a confidential value. A table lists what is shown of a kubeconfig.
 """
 
 import hmac
@@ -22,8 +21,6 @@ from hedgerow.machinery.recording.playback import TooMuchToRedactError
 from hedgerow.resource_manager.managed_resources.decoding import COMPRESSED, Decompress, decompressed
 from hedgerow.resource_manager.secret_redaction.redactor import Redactor, Shown, picked
 
-_LENGTH: Final = 32
-_KUBECONFIG_KINDS: Final = (None, "", "Config")
 _LINE_ENDS: Final = str.maketrans("", "", "\r\n")
 
 
@@ -31,37 +28,31 @@ class Fingerprints:
     """The fingerprints under one key: without it nobody can try out which value one is of."""
 
     def __init__(self, key: bytes) -> None:
-        """Fingerprints under a key.
-
-        Args:
-            key: random, of 32 bytes, and known to nobody else.
-        """
+        """Fingerprints under a key: 32 random bytes that nobody else knows."""
         self._key = key
 
     def of(self, value: bytes) -> str:
-        """The fingerprint of bytes; empty for none, as everybody sees that there are none."""
-        return f"fingerprint-{self._digest(value)[:_LENGTH]}" if value else ""
+        """The fingerprint of bytes; empty for none."""
+        return f"fingerprint-{self._digest(value)[:32]}" if value else ""
 
     def of_text(self, text: str) -> str:
-        """The fingerprint of a text, which is that of its bytes."""
+        """The fingerprint of the bytes of a text."""
         return self.of(text.encode(errors="surrogatepass"))
 
     def of_checksum(self, checksum: str) -> str:
-        """The fingerprint of a SHA-256 checksum in hexadecimal digits, which looks like one."""
+        """The fingerprint of a SHA-256 checksum, which looks like a checksum."""
         return self._digest(checksum.encode(errors="surrogatepass"))
 
     def of_leaves(self, value: Any, *, hides_names: bool = False) -> Any:
-        """A JSON value with fingerprints in place of its scalars, and of the names of members if so wanted."""
+        """A JSON value with fingerprints in place of its scalars, and perhaps of the names of members."""
         if value is None or isinstance(value, bool):
             return value
-        if isinstance(value, Mapping):
-            return {
-                self.of_text(name) if hides_names else name: self.of_leaves(member, hides_names=hides_names)
-                for name, member in value.items()
-            }
         if isinstance(value, list):
             return [self.of_leaves(item, hides_names=hides_names) for item in value]
-        return self.of_text(value if isinstance(value, str) else json.dumps(value))
+        if not isinstance(value, Mapping):
+            return self.of_text(value if isinstance(value, str) else json.dumps(value))
+        members = [(name, self.of_leaves(member, hides_names=hides_names)) for name, member in value.items()]
+        return {self.of_text(name) if hides_names else name: member for name, member in members}
 
     def _digest(self, value: bytes) -> str:
         return hmac.new(self._key, value, sha256).hexdigest()
@@ -91,7 +82,7 @@ def is_manifest(document: Any) -> bool:
 
 def is_kubeconfig(content: Any) -> bool:
     """True if a document is a kubeconfig, complete or not; it need not name its kind."""
-    is_config = isinstance(content, Mapping) and content.get("kind") in _KUBECONFIG_KINDS
+    is_config = isinstance(content, Mapping) and content.get("kind") in (None, "", "Config")
     return is_config and isinstance(content.get("users"), list)
 
 
@@ -130,7 +121,7 @@ def shown_kubeconfig(content: Mapping[str, Any], fingerprints: Fingerprints) -> 
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """How values are compressed: redacted values are compressed again, so that decisions can read them."""
+    """Decompresses values, and compresses redacted ones, so that decisions can read them."""
 
     decompress: Decompress
     compress: Callable[[bytes], bytes]
@@ -143,7 +134,7 @@ class FingerprintRedactor(Redactor):
     fingerprints: Fingerprints
     compression: Compression
     budget: ReadingBudget
-    """Limits what is read of all values together."""
+    """Limits the size of all values together."""
     shown_checksum: Callable[[str], str]
 
     def hide(self, value: Any) -> Any:
@@ -199,12 +190,12 @@ class FingerprintRedactor(Redactor):
         return self.compression.compress(self._documents(content.unwrap()))
 
     def _documents(self, raw: bytes) -> bytes:
-        """The documents of a value, redacted one by one; the fingerprint of what is no text."""
+        """The documents of a value, redacted one by one; the fingerprint of a value that is no text."""
         fingerprint = self.fingerprints.of(raw)
         documents = self._read(raw)
         if not documents:
             return fingerprint.encode()
-        # A fingerprint alone is no manifest either: a decision finds a broken document broken in what is shown.
+        # A fingerprint is no manifest either: a broken document stays broken.
         shown = [fingerprint if each.problems else self._document(each.value, fingerprint) for each in documents]
         return "".join(f"---\n{document}\n" for document in shown).encode(errors="surrogatepass")
 

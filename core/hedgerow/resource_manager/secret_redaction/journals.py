@@ -1,10 +1,9 @@
 """Redaction of the reads and replies in journals.
 
-The ManagedResources that a turn has read tell which Secrets hold manifests. A checksum of their values is replaced by
-the checksum of the redacted values: a shadow run finds it right if it was right.
+The ManagedResources that a turn has read name the Secrets that hold manifests. A checksum of their values is replaced
+by that of the redacted values, so that it is right in a shadow run if it was right.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -38,15 +37,10 @@ class SecretRedaction:
     """The redaction of the journals of one run of a process."""
 
     def __init__(self, fingerprints: Fingerprints, compression: Compression) -> None:
-        """No checksum is known yet.
-
-        Args:
-            fingerprints: of the run.
-            compression: of the values.
-        """
+        """The redaction with the fingerprints of the run; no checksum is known yet."""
         self.compression: Final = compression
         self.fingerprints: Final = fingerprints
-        self._checksums: OrderedDict[str, str] = OrderedDict()
+        self._checksums: dict[str, str] = {}
 
     def redacted(self, parts: Sequence[Part]) -> Sequence[Part]:
         """The parts of a journal, as a record may show them; equal ones if there is nothing to hide.
@@ -68,14 +62,13 @@ class SecretRedaction:
 
     def learn(self, originals: Iterable[Manifest], shown: Iterable[Manifest]) -> None:
         """Remember the checksum of redacted Secrets by that of the originals."""
-        original = _checksum(originals, self.compression)
-        redacted = _checksum(shown, self.compression)
+        original, redacted = _checksum(originals, self.compression), _checksum(shown, self.compression)
         if original is None or redacted is None:
             return
+        self._checksums.pop(original, None)
         self._checksums[original] = redacted
-        self._checksums.move_to_end(original)
         if len(self._checksums) > _MOST_CHECKSUMS:
-            self._checksums.popitem(last=False)
+            del self._checksums[next(iter(self._checksums))]
 
     def shown_checksum(self, checksum: str) -> str:
         """The replacement of a checksum of Secrets."""

@@ -1,16 +1,20 @@
-"""Which fields of an object are confidential: the values of Secrets, and tokens, anywhere in it.
+"""Which fields of an object are confidential: the values of Secrets, and tokens; and marks in place of them.
 
-Everything whose kind is Secret, however it is spelled and wherever it stands, is a Secret or names one. Of a Secret,
-tables list what may be shown: the fields that every Secret has, and the annotations that decisions read. Tools keep
-copies of Secrets in other annotations.
+Every object of the kind Secret, in any spelling and at any place, is a Secret or names one. Tables list what may be
+shown of a Secret: the fields that every Secret has, and the annotations that decisions read. Tools keep copies of
+Secrets in other annotations. Commands print a mark in place of a confidential value: it says whether the value changes.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from hedgerow.api.kubernetes import SERVICE_ACCOUNT_NAME
-from hedgerow.machinery.objects import Manifest
+from hedgerow.api.kubernetes import SECRETS, SERVICE_ACCOUNT_NAME
+from hedgerow.api.tokens import INVALIDATED
+from hedgerow.machinery.documents.streams import stream_documents
+from hedgerow.machinery.objects import Kind, Manifest
 
 _Hide: TypeAlias = Callable[[Any], Any]
 Shown: TypeAlias = "Callable[[Any, _Hide], Any] | Mapping[str, Shown] | list[Shown]"
@@ -25,77 +29,56 @@ def picked(value: Any, shown: Shown, hide: _Hide) -> Any:
         return [picked(item, shown[0], hide) for item in value] if isinstance(value, list) else hide(value)
     if not isinstance(value, Mapping):
         return hide(value)
-    return {name: picked(member, shown.get(name, hidden), hide) for name, member in value.items()}
+    return {name: picked(member, shown.get(name, _hidden), hide) for name, member in value.items()}
 
 
-def hidden(value: Any, hide: _Hide) -> Any:
-    """Nothing is shown."""
+def _hidden(value: Any, hide: _Hide) -> Any:
     return hide(value)
 
 
-def whole(value: Any, _hide: _Hide) -> Any:
-    """All of it is shown."""
+def _whole(value: Any, _hide: _Hide) -> Any:
     return value
 
 
-def scalar(value: Any, hide: _Hide) -> Any:
-    """All but an object or a list is shown."""
+def _scalar(value: Any, hide: _Hide) -> Any:
     return hide(value) if isinstance(value, Mapping | list) else value
 
 
 def _annotations(value: Any, hide: _Hide) -> Any:
+    """Shows the annotations of domains that keep no copies of Secrets."""
     if not isinstance(value, Mapping):
         return hide(value)
-    return {name: text if _is_known(str(name)) else hide(text) for name, text in value.items()}
+    shown = [
+        name
+        for name in value
+        if name in _KNOWN_ANNOTATIONS or str(name).partition("/")[0].endswith(("gardener.cloud", "hedgerow.dev"))
+    ]
+    return {name: text if name in shown else hide(text) for name, text in value.items()}
 
 
-def _is_known(annotation: str) -> bool:
-    return annotation in _KNOWN_ANNOTATIONS or annotation.partition("/")[0].endswith(_KNOWN_DOMAINS)
-
-
-_KNOWN_DOMAINS: Final = ("gardener.cloud", "hedgerow.dev")
-"""The ends of the domains whose annotations hold no copies."""
-_KNOWN_ANNOTATIONS: Final = frozenset({SERVICE_ACCOUNT_NAME, "kubernetes.io/service-account.uid"})
-_METADATA: Final = [
-    "name",
-    "generateName",
-    "namespace",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "labels",
-    "finalizers",
-    "ownerReferences",
-    "managedFields",
-]
-_REFERENCE: Final = [
-    "name",
-    "namespace",
-    "uid",
-    "resourceVersion",
-    "labels",
-    "fieldPath",
-    "controller",
-    "blockOwnerDeletion",
-]
-
+_KNOWN_ANNOTATIONS: Final = (SERVICE_ACCOUNT_NAME, "kubernetes.io/service-account.uid")
+_METADATA: Final = (
+    *("name", "generateName", "namespace", "uid", "resourceVersion", "generation", "labels", "finalizers"),
+    *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "managedFields"),
+)
+_REFERENCE: Final = (
+    *("name", "namespace", "uid", "resourceVersion"),
+    *("labels", "fieldPath", "controller", "blockOwnerDeletion"),
+)
 _OF_SECRETS: Final[Mapping[str, Shown]] = {
-    **dict.fromkeys(("apiVersion", "kind", "type", "immutable"), scalar),
-    "metadata": {**dict.fromkeys(_METADATA, whole), "annotations": _annotations},
+    **dict.fromkeys(("apiVersion", "kind", "type", "immutable"), _scalar),
+    "metadata": {**dict.fromkeys(_METADATA, _whole), "annotations": _annotations},
 }
 _OF_REFERENCES: Final[Mapping[str, Shown]] = {
     **_OF_SECRETS,
-    **dict.fromkeys(_REFERENCE, whole),
+    **dict.fromkeys(_REFERENCE, _whole),
     "annotations": _annotations,
 }
 """What names a Secret: an owner reference, or an entry in the status of a ManagedResource."""
 
 
 class Redactor(ABC):
-    """Replaces what is confidential in JSON values."""
+    """Replaces confidential values in JSON values of any shape."""
 
     @abstractmethod
     def hide(self, value: Any) -> Any:
@@ -103,11 +86,11 @@ class Redactor(ABC):
 
     @abstractmethod
     def data(self, values: Any, *, holds_manifests: bool = False) -> Any:
-        """The replacement of the `data` of a Secret, which may be of any shape."""
+        """The replacement of the `data` of a Secret."""
 
     @abstractmethod
     def string_data(self, values: Any) -> Any:
-        """The replacement of the `stringData` of a Secret, which may be of any shape."""
+        """The replacement of the `stringData` of a Secret."""
 
     def checksum(self, checksum: str) -> str:
         """The replacement of a checksum of Secrets."""
@@ -136,12 +119,7 @@ class Redactor(ABC):
         return self.text(value) if isinstance(value, str) else value
 
     def secret(self, secret: Manifest, *, holds_manifests: bool = False) -> Manifest:
-        """A Secret, or a change of one, as it may be shown.
-
-        Args:
-            secret: the object, or some of its fields.
-            holds_manifests: true if its values are manifests, which stay readable.
-        """
+        """A Secret, or some of its fields, as it may be shown; values that are manifests stay readable."""
         return self._secret(secret, _OF_SECRETS, holds_manifests=holds_manifests)
 
     def token_request(self, request: Manifest) -> Manifest:
@@ -156,7 +134,7 @@ class Redactor(ABC):
             elif name == "stringData":
                 redacted[name] = self.string_data(value)
             else:
-                redacted[name] = picked(value, shown.get(name, hidden), self.hide)
+                redacted[name] = picked(value, shown.get(name, _hidden), self.hide)
         return redacted
 
     def _member_of_list(self, name: str, value: Any) -> Any:
@@ -177,3 +155,76 @@ class Redactor(ABC):
             if new is not old:
                 changed[name] = new
         return {**value, **changed} if changed else value
+
+
+REDACTED: Final = "(redacted)"
+CHANGED: Final = "(redacted, changed)"
+_CLAIMS_A_KIND: Final = re.compile(r"kind\W{0,8}:", re.IGNORECASE)
+_CLAIMS_A_SECRET: Final = re.compile(r"""\bkind["'\\]*\s*:\s*["'\\]*secret""", re.IGNORECASE)
+
+
+def redacted(value: Any, before: Any = None, kind: Kind | None = None) -> Any:
+    """A JSON value with marks; the same object if nothing in it is confidential.
+
+    Args:
+        value: the value to print.
+        before: the value before a change, which marks compare, if any.
+        kind: the kind of the value, if the value may lack it.
+    """
+    concealed = _concealed(value, kind)
+    return concealed if concealed is value else _marked(concealed, _concealed(before, kind))
+
+
+@dataclass(frozen=True, slots=True)
+class _Hidden:
+    """A value that is not printed. Two are equal if their values are."""
+
+    value: Any
+
+
+class _MarkRedactor(Redactor):
+    """Hides each value of a Secret by itself: the names of data keys are printed."""
+
+    def data(self, values: Any, *, holds_manifests: bool = False) -> Any:  # noqa: ARG002 -- prints no manifests either
+        """Hides each value but the token that the webhook has invalidated."""
+        if not isinstance(values, Mapping):
+            return self.hide(values)
+        return {name: value if value == INVALIDATED else self.hide(value) for name, value in values.items()}
+
+    string_data = data
+
+    def hide(self, value: Any) -> Any:
+        """Hides the value as a whole: names of fields may be confidential as well. Null tells nothing."""
+        return None if value is None else _Hidden(value)
+
+    def text(self, text: str) -> Any:
+        """A text, unless it holds the manifest of a Secret in YAML or JSON, or is broken and seems to hold one."""
+        if "secret" not in text.casefold() or _CLAIMS_A_KIND.search(text) is None:
+            return text
+        for document in stream_documents(text):
+            if document.problems and _CLAIMS_A_SECRET.search(text):
+                return _Hidden(text)
+            if not isinstance(document.value, str) and self.redacted(document.value) != document.value:
+                return _Hidden(text)
+        return text
+
+
+_REDACTOR: Final = _MarkRedactor()
+
+
+def _concealed(value: Any, kind: Kind | None) -> Any:
+    if kind == SECRETS.object_kind and isinstance(value, Mapping):
+        return _REDACTOR.secret(value)
+    return _REDACTOR.redacted(value)
+
+
+def _marked(value: Any, before: Any) -> Any:
+    if isinstance(value, _Hidden):
+        return REDACTED if before is None or before == value else CHANGED
+    if isinstance(value, Mapping):
+        known = before if isinstance(before, Mapping) else {}
+        return {name: _marked(each, known.get(name)) for name, each in value.items()}
+    if isinstance(value, list):
+        items = before if isinstance(before, list) else []
+        return [_marked(each, items[index] if index < len(items) else None) for index, each in enumerate(value)]
+    return value
