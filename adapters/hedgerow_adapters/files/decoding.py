@@ -50,7 +50,7 @@ def yaml_documents(text: str) -> tuple[Document, ...]:
     start, line = 0, 1
     while True:
         stream.seek(start)
-        reading = read_yaml(text, start=start, first_line=line, source=stream)
+        reading = finished(read_yaml(text, start=start, first_line=line, source=stream))
         documents += reading.documents
         if reading.broken is None:
             return tuple(documents)

@@ -40,15 +40,10 @@ EVERYTHING: Final = ReadScope()
 
 
 def visible_scopes(resource: Resource, namespaces: Sequence[str], within: str = "") -> tuple[ReadScope, ...]:
-    """The scopes of a resource that are visible to a connection restricted to some namespaces.
+    """The scopes of a resource that are visible to a connection restricted to some namespaces; none: to no restriction.
 
     Namespaces themselves are visible one by one, because a role can grant them by name; other cluster-scoped objects
-    always are.
-
-    Args:
-        resource: what is read.
-        namespaces: the visible ones; none: all.
-        within: the only namespace that matters, of a namespaced resource; empty: all. It need not be visible.
+    always are. Of a namespaced resource, only objects `within` a namespace may matter; it need not be visible.
     """
     if within and resource.namespaced:
         return (ReadScope(within),) if not namespaces or within in namespaces else ()
@@ -105,12 +100,7 @@ class Permission:
     ) -> "Permission":
         """Verbs on the objects of a resource, or on one of its subresources."""
         plural = f"{resource.plural}/{subresource}" if subresource else resource.plural
+        namespaced = resource.namespaced
         return cls(
-            resource.group,
-            plural,
-            verbs,
-            cluster=cluster,
-            names=names,
-            namespace=namespace,
-            namespaced=resource.namespaced,
+            resource.group, plural, verbs, cluster=cluster, names=names, namespace=namespace, namespaced=namespaced
         )

@@ -21,7 +21,7 @@ _NO_MESSAGE: Final = "No message given."
 
 
 class ConditionStatus(StrEnum):
-    """The statuses that controllers write. An object may have others."""
+    """The statuses that controllers write; an object may have others."""
 
     TRUE = "True"
     FALSE = "False"
@@ -38,9 +38,9 @@ class Condition:
     reason: str = ""
     message: str = ""
     last_transition_time: datetime | None = None
-    """When the status last changed; none if the object lacks the time."""
+    """When the status last changed; none: the object lacks the time."""
     last_update_time: datetime | None = None
-    """When reason, message or codes last changed; none if the object lacks the time."""
+    """When reason, message or codes last changed."""
     codes: tuple[str, ...] = ()
 
     def manifest(self) -> dict[str, Any]:

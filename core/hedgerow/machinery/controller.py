@@ -32,7 +32,7 @@ class Change:
 
 
 def every_change(_change: Change) -> bool:
-    """The predicate that lets every change pass."""
+    """The predicate of all changes."""
     return True
 
 
@@ -66,13 +66,11 @@ def creation_deletion_or(changed: Callable[[Manifest, Manifest], bool]) -> Calla
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The objects of one resource in one cluster that decisions look up in a cache.
-
-    `transform` reduces an object to the fields that decisions read. Caches and snapshots hold nothing else.
-    """
+    """The objects of one resource in one cluster that decisions look up in a cache."""
 
     resource: Resource
     transform: Callable[[Manifest], Manifest]
+    """Reduces an object to the fields that decisions read. Caches and snapshots hold nothing else."""
     _: KW_ONLY
     metadata_only: bool = False
     """True if `transform` keeps nothing but metadata: the API server then sends only metadata."""
@@ -83,14 +81,12 @@ class Read:
     """True if no decision begins before the objects are listed. Otherwise the wait is short, and the snapshot lacks the
     resource until the list is there."""
     label_selector: str = ""
-    """The query's label selector: only objects that match are read; empty: all objects."""
     field_selector: str = ""
-    """The query's field selector: only objects that match are read; empty: all objects."""
+    """As queries spell them: only objects that both select are read."""
     namespace: str = ""
     """The only namespace that is read, so that a role in it is enough; empty: all namespaces."""
     problems: Callable[[Manifest], Iterable[Problem]] = nothing_wrong
-    """What in an object of this kind no API server would have stored, as far as decisions read it without checks of
-    their own. Asked about plain manifests alone."""
+    """What no API server would have stored, as far as decisions read it unchecked. Only for plain manifests."""
 
     def reads(self, manifest: Manifest) -> bool:
         """True if selectors and namespace select the object."""
@@ -100,10 +96,10 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Watch(Read):
-    """Objects that a controller reads, and the keys that their changes enqueue.
+    """Objects that a controller reads, and the keys that their changes enqueue, after `transform`.
 
-    `enqueue` and `predicate` see only what `transform` leaves of an object. `enqueue` is called with the old and the
-    new version of a changed object, so that a key that the object no longer names is reconciled too.
+    `enqueue` is called with the old and the new version of a changed object, so that a key that the object no longer
+    names is reconciled too.
     """
 
     enqueue: Callable[[Manifest, Snapshot], Iterable[ObjectKey]]
@@ -115,17 +111,15 @@ class Watch(Read):
 
 @dataclass(frozen=True, slots=True)
 class DynamicWatch:
-    """Watches of kinds that only objects name.
+    """Watches of the kinds that are values of an index, while the cluster serves them.
 
-    Every kind that is a value of an index is watched while the API server serves it. A dynamic watch never delays the
-    start of its controller.
+    They never delay the start of the controller.
     """
 
     kinds: Index[Kind]
     watches: Callable[[Resource], tuple[Watch, ...]]
     """The watch of the resource, and of other resources that its objects need."""
     cluster: Cluster = Cluster.TARGET
-    """The cluster that serves the kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +132,10 @@ class Context(Generic[Config]):
     state: Any = None
     """The `state` of the last plan of the key; none at the start of a process. It is an input: it may decide."""
     jitter: float = 0.0
-    """From 0 to less than 1, the same for the whole turn. Decisions use it to spread work that would be due at once."""
+    """From 0 to less than 1; spreads work that would be due at once."""
     server_versions: frozenset[str] = frozenset()
-    """Every version of the target's API servers that this process has seen; empty: none is known. Versions are never
-    removed, so that two servers of different versions behind one address cause one change, not one a minute."""
+    """Every version of the target's API servers that this process has seen. None is ever removed: two servers of
+    different versions behind one address cause one change, not one a minute."""
     looks_once: bool = False
     """True in `plan`, and in `simulate` where no time passes: the decision leaves nothing to a later turn that a
     process leaves to one so that its start is fast."""
@@ -149,18 +143,15 @@ class Context(Generic[Config]):
 
 @dataclass(frozen=True, slots=True)
 class Controller(Generic[Config]):
-    """One controller, complete.
-
-    `primary` is the resource whose keys it reconciles, in the `primary_cluster`. `owned` is an index over the objects
-    that it creates; its values are the keys of their owners. The deletion guard counts the owned objects; without
-    `owned` there is no guard.
-    """
+    """One controller, complete."""
 
     name: str
     primary: Resource
+    """The resource whose keys it reconciles, in the `primary_cluster`."""
     watches: tuple[Watch, ...]
     indexes: tuple[Index[Any], ...]
     owned: Index[ObjectKey] | None
+    """The objects that it creates, by the keys of their owners; the deletion guard counts them. None: no guard."""
     concurrency: int
     config: Config
     reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan | Decision]
@@ -168,14 +159,13 @@ class Controller(Generic[Config]):
     primary_cluster: Cluster = Cluster.TARGET
     dynamic_watches: tuple[DynamicWatch, ...] = ()
     yields_to: tuple[str, ...] = ()
-    """Controllers of the same process that go first: while one of them has keys to reconcile, keys of this controller
-    wait up to five seconds."""
+    """Controllers of the same process: while one of them has keys to reconcile, keys of this one wait up to 5 s."""
     permissions: tuple[Permission, ...] = ()
-    """The permissions that it needs, besides listing and watching what it declares to watch."""
+    """Besides listing and watching what it declares to watch."""
     periodic: bool = False
     """True if its only key is `SINGLETON`, which its plans requeue."""
     longest_wait: float | None = None
-    """Seconds that a key waits at most after failures or in a write conflict; none: the runtime's limits."""
+    """In seconds, after failures or in a write conflict; none: the runtime's limits."""
     events_from: str = ""
     """The reporting controller of its events; empty: its name."""
     reads_server_version: bool = False
@@ -191,18 +181,12 @@ def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozense
 
 
 def all_keys(controller: Controller[Config], snapshot: Snapshot) -> list[ObjectKey]:
-    """Every key of a controller, in order: the keys of primary objects, and of owners of owned objects.
-
-    A reconciliation is level-based, so any other key has the empty plan.
-    """
+    """Every key of a controller, in order; any other has the empty plan, because a reconciliation is level-based."""
     return sorted({key for cluster in Cluster for key in keys_from(controller, snapshot, cluster)})
 
 
 def keys_from(controller: Controller[Config], snapshot: Snapshot, cluster: Cluster) -> Iterator[ObjectKey]:
-    """The keys of a controller from the objects of one cluster; a key may come more than once.
-
-    A generator, so that the caller can pause.
-    """
+    """The keys of primary objects, and of owners of owned objects, in a cluster; some repeatedly."""
     if controller.periodic:
         if controller.primary_cluster is cluster:
             yield SINGLETON
@@ -216,7 +200,7 @@ def keys_from(controller: Controller[Config], snapshot: Snapshot, cluster: Clust
 
 
 def primary_object(controller: Controller[Config], snapshot: Snapshot, key: ObjectKey) -> Manifest | None:
-    """The object that a key of a controller names; none if it does not exist."""
+    """The object that a key names; none if it does not exist."""
     if controller.periodic:
         return None
     return snapshot.get(controller.primary, key, controller.primary_cluster)

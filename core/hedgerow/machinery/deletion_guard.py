@@ -27,7 +27,7 @@ _VERSION_FIELDS: Final = frozenset({"resourceVersion", "generation", "managedFie
 
 
 class Verdict(Enum):
-    """The guard's answer to a number of deletions."""
+    """The guard's answer."""
 
     PROCEED = auto()
     CONFIRM = auto()
@@ -38,13 +38,9 @@ class Verdict(Enum):
 def judge_deletions(deletions: int, owned: int, *, confirmed: bool) -> Verdict:
     """Whether deletions may proceed, need a fresh list first, or stop.
 
-    More than 20 and more than 30 % of the owned objects need confirmation. More than 20 and 90 % or more stop even
-    then. The limit is below 100 %, because a mistake often spares an object or two.
-
-    Args:
-        deletions: number of objects that all pending plans would delete, without those of owners seen to be deleted.
-        owned: number of objects that the controller owns, those included.
-        confirmed: true if the plans were made from a list taken for this purpose.
+    More than 20 and more than 30 % of the owned objects need confirmation: plans made from a list taken for this
+    purpose. More than 20 and 90 % or more stop even then; not 100 %, because a mistake often spares an object or two.
+    `deletions` counts those of all pending plans, but not of owners seen to be deleted.
 
     Source: decision A-5.
     """
@@ -66,8 +62,7 @@ def deleted_by(plan: Plan) -> frozenset[str]:
 
 def fingerprint(deleted: Iterable[str]) -> str:
     """A short value that identifies the deletion of exactly these objects."""
-    text = "\n".join(sorted(deleted))
-    return hashlib.sha256(text.encode()).hexdigest()[:_FINGERPRINT_DIGITS]
+    return hashlib.sha256("\n".join(sorted(deleted)).encode()).hexdigest()[:_FINGERPRINT_DIGITS]
 
 
 def is_allowed_by(manifest: Manifest | None, allowed: str) -> bool:
@@ -82,10 +77,7 @@ def transform_allowance(manifest: Manifest) -> dict[str, str]:
 
 
 def only_allowance_changed(old: Manifest, new: Manifest) -> bool:
-    """True if nothing but the annotation differs.
-
-    A changed owner justifies its deletions. A changed annotation justifies only the deletions that it names.
-    """
+    """True if nothing but the annotation differs: a changed owner justifies its deletions, the annotation does not."""
     return _without_allowance(old) == _without_allowance(new)
 
 

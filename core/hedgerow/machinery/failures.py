@@ -31,7 +31,7 @@ _JSON_TYPES: Final = (
 
 
 class FieldErrorType(Enum):
-    """The kind of a mistake, as API servers name it in texts."""
+    """The kind of a mistake, as texts of API servers name it."""
 
     INVALID = "Invalid value"
     REQUIRED = "Required value"
@@ -68,7 +68,7 @@ class Problem:
     text: str
     """One clause without a full stop. With a `type` it may be empty, and begins with the value if that may be shown."""
     type: FieldErrorType | None = None
-    """The kind of mistake as API servers name it; none where the value cannot be read at all."""
+    """None: the value cannot be read at all."""
 
     @property
     def body(self) -> str:
@@ -79,7 +79,7 @@ class Problem:
 
     @property
     def reason(self) -> str:
-        """The kind of mistake as the causes of a Status name it."""
+        """The type as the causes of a Status name it."""
         return (self.type or FieldErrorType.INVALID).reason
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ def perhaps(name: str, known: Iterable[str]) -> str:
 
 
 def unknown_fields(value: Mapping[Any, Any], known: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The name of each unknown field, and its problem; for values in which no misspelt field may count as absent."""
+    """The name of each unknown field, and its problem."""
     for name in value:
         if name not in known:
             shown = shortened(str(name))
@@ -116,24 +116,24 @@ def unknown_fields(value: Mapping[Any, Any], known: Collection[str]) -> Iterator
 
 
 def invalid(path: str, value: object, detail: str) -> Problem:
-    """The error of a field whose value, a duration or any JSON value, breaks the rule that `detail` states."""
+    """The error of a field whose value breaks the rule that `detail` states."""
     return Problem(path, f"{rendered(value)}: {detail}", FieldErrorType.INVALID)
 
 
 def invalid_unshown(path: str, detail: str) -> Problem:
-    """The error of a field whose value breaks a rule and must not be repeated, because it may be confidential."""
+    """The error of a field whose value breaks a rule and may be confidential."""
     return Problem(path, detail, FieldErrorType.INVALID)
 
 
 def required(path: str, detail: str = "") -> Problem:
-    """The error of a field that is missing or empty; `detail` says what it must hold, if that is not plain."""
+    """The error of a field that is missing or empty."""
     return Problem(path, detail, FieldErrorType.REQUIRED)
 
 
 def unsupported(path: str, value: str, supported: Sequence[str]) -> Problem:
-    """The error of a field that takes none but the supported values, which are listed in the order given."""
-    listed = ", ".join(map(rendered, supported))
-    return Problem(path, f"{rendered(value)}: supported values: {listed}", FieldErrorType.UNSUPPORTED)
+    """The error of a field that takes none but the supported values."""
+    text = f"{rendered(value)}: supported values: {', '.join(map(rendered, supported))}"
+    return Problem(path, text, FieldErrorType.UNSUPPORTED)
 
 
 def duplicate(path: str, value: object) -> Problem:
@@ -147,7 +147,7 @@ def too_long(path: str, most_bytes: int) -> Problem:
 
 
 def forbidden(path: str, detail: str) -> Problem:
-    """The error of a field that must not be set as it is; `detail` says why."""
+    """The error of a field that must not be set as it is."""
     return Problem(path, detail, FieldErrorType.FORBIDDEN)
 
 
@@ -161,8 +161,7 @@ def rendered(value: object) -> str:
         return json.dumps(shortened(value), ensure_ascii=False)
     try:
         return shortened(json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":")))
-    except RecursionError:
-        # A value that can just be parsed may be nested too deep to be written.
+    except RecursionError:  # a value that can just be parsed may be nested too deep to be written
         return '"..."'
 
 

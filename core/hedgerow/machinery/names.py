@@ -20,7 +20,7 @@ _NAME_PART: Final = "[A-Za-z0-9][-_.A-Za-z0-9]*+(?<![-_.])"
 
 
 class _Syntax(NamedTuple):
-    """The syntax of a kind of name: its length limit, its characters, and the message for users."""
+    """The syntax of a kind of name, and the rule as users read it."""
 
     longest: int
     shape: re.Pattern[str]
@@ -58,7 +58,6 @@ _PORT_NAME: Final = _Syntax(
 
 
 def _problem(text: str, syntax: _Syntax) -> str | None:
-    """The first rule of the syntax that a text violates; empty: none."""
     if len(text) <= syntax.longest and syntax.shape.fullmatch(text):
         return None
     if not text:
@@ -69,13 +68,13 @@ def _problem(text: str, syntax: _Syntax) -> str | None:
 
 
 def dns_subdomain_problem(name: str) -> str | None:
-    """Why a text is no lower-case RFC 1123 subdomain, the syntax of most object names; none if it is one."""
+    """Why a text is no lower-case RFC 1123 subdomain, the syntax of most object names."""
     return _problem(name, _DNS_SUBDOMAIN)
 
 
 @remembered
 def dns_label_problem(name: str) -> str | None:
-    """Why a text is no lower-case RFC 1123 label, the syntax of namespace names; none if it is one."""
+    """Why a text is no lower-case RFC 1123 label, the syntax of namespace names."""
     problem = _problem(name, _DNS_LABEL)
     if problem is _DNS_LABEL.rule and dns_subdomain_problem(name) is None:
         return 'must not contain dots, for example "my-name" or "123-abc"'
@@ -96,10 +95,7 @@ def label_key_problem(key: str) -> str | None:
 
 
 def annotation_key_problem(key: str) -> str | None:
-    """Why a text is no annotation key: a label key whose prefix may have any case.
-
-    The API server lower-cases the whole key before it validates the key.
-    """
+    """Why a text is no annotation key: a label key, after the API server has lower-cased it."""
     return label_key_problem(key.lower())
 
 

@@ -14,12 +14,10 @@ from hedgerow.machinery.objects import Manifest
 
 
 def apply_merge_patch(target: Any, patch: Any) -> Any:
-    """The target with a merge patch applied.
+    """The target with a merge patch applied (RFC 7386, section 2).
 
     A patch that is no object replaces the target. An object sets the fields that it names, and removes those that are
     null; a target that is no object then counts as the empty object.
-
-    Source: RFC 7386, section 2.
     """
     if not isinstance(patch, (dict, Mapping)):
         return patch
@@ -36,8 +34,6 @@ def merge_patch(before: Manifest, after: Manifest) -> dict[str, Any]:
     """The smallest merge patch that turns one object into another; empty if they are equal.
 
     A merge patch cannot set null, so a null field in `after` counts as absent.
-
-    Source: RFC 7386, section 1.
     """
     patch: dict[str, Any] = {name: None for name in before if name not in after}
     for name, value in after.items():

@@ -25,10 +25,7 @@ Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
 @dataclass(frozen=True, slots=True)
 class Create(Step["WriteResult"]):
-    """Create an object, or post to a subresource of one that exists.
-
-    The latter stores nothing: a TokenRequest, to the subresource `token`, returns a token.
-    """
+    """Create an object; or post to a subresource, which stores nothing: `token` returns a token."""
 
     resource: Resource
     manifest: Manifest
@@ -38,7 +35,7 @@ class Create(Step["WriteResult"]):
 
     @property
     def key(self) -> ObjectKey:
-        """Key of the object to create, or of the one whose subresource it is."""
+        """Of the object to create, or of the one whose subresource it is."""
         return key_of(self.manifest)
 
 
@@ -52,20 +49,17 @@ class Update(Step["WriteResult"]):
     subresource: str = ""
     cluster: Cluster = Cluster.TARGET
     dry_run: bool = False
-    """True for a dry run: the server returns what it would store after admission, and stores nothing."""
+    """True: the server returns what it would store after admission, and stores nothing."""
 
     @property
     def key(self) -> ObjectKey:
-        """Key of the object to write."""
+        """Of the object to write."""
         return key_of(self.manifest)
 
 
 @dataclass(frozen=True, slots=True)
 class MergePatch(Step["WriteResult"]):
-    """Change fields of an object by a JSON merge patch (RFC 7386).
-
-    With a `resource_version` the patch applies only to the version that it was computed against.
-    """
+    """Change fields of an object by a JSON merge patch (RFC 7386), of one version only if it is given."""
 
     resource: Resource
     key: ObjectKey
@@ -107,7 +101,7 @@ ACTIONS: Final = (Create, Update, MergePatch, JsonPatch, Delete)
 
 
 def is_dry_run(action: Action) -> bool:
-    """True if an action is a dry run."""
+    """True if the server only returns what it would store."""
     return isinstance(action, Update) and action.dry_run
 
 
@@ -182,14 +176,12 @@ class RecordEvents(Step[None]):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The conclusion of one reconciliation.
-
-    With `failures` the actions are still carried out; then the key counts as failed.
-    """
+    """The conclusion of one reconciliation."""
 
     actions: tuple[Action, ...] = ()
     events: tuple[Event, ...] = ()
     failures: tuple[Failure, ...] = ()
+    """The actions are carried out all the same; then the key counts as failed."""
     requeue_after: float | None = None
     """Seconds until the key is reconciled again without an event; none: never."""
     in_order: bool = False
@@ -199,21 +191,20 @@ class Plan:
 
     @property
     def deletions(self) -> int:
-        """The number of objects that the plan deletes."""
+        """How many objects it deletes."""
         return sum(isinstance(action, Delete) for action in self.actions)
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to write."""
+        """True if there is nothing to write."""
         return not self.actions
 
 
 Decision: TypeAlias = Coroutine[Any, Any, Plan]
-"""A decision that awaits steps."""
 
 
 def failed(*failures: Failure) -> Plan:
-    """The plan of a decision that failed: its failures and nothing else."""
+    """The plan that has failures and nothing else."""
     return Plan(failures=failures)
 
 

@@ -39,14 +39,13 @@ class ListQuestion(Step["Answer"]):
     namespace: str = ""
     """Empty: all namespaces."""
     label_selector: str = ""
-    """As a query spells it; empty: whatever their labels."""
     field_selector: str = ""
-    """As a query spells it; empty: whatever is in their fields."""
+    """As queries spell them; empty: all objects."""
     metadata_only: bool = False
-    """Whether nothing but metadata is read, so that an answer need not hold more."""
+    """True if the answer need not hold more than metadata."""
 
     def asks_for(self, manifest: Manifest) -> bool:
-        """Whether an object of the resource is among those that are asked for."""
+        """True if an object of the resource is among those that are asked for."""
         is_selected = selected_by(self.label_selector, self.field_selector)
         return self.namespace in {"", key_of(manifest).namespace} and is_selected(manifest)
 
@@ -100,7 +99,7 @@ class NotAnswered:
 
 Answer: TypeAlias = Found | NotAnswered
 Kinds: TypeAlias = Mapping[Kind, Resource | NotAnswered]
-"""As which resource the API server of the target cluster serves each kind that has been looked up, or why not."""
+"""The resources as which the target cluster serves kinds that were looked up, or why it does not."""
 
 
 def defines_kinds(resource: Resource) -> bool:

@@ -18,10 +18,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class UnreadableError(Exception):
-    """A field has another type than a rule can read.
-
-    The decision turns the problem into its answer: a denial, a failure, a condition.
-    """
+    """A field has another type than a rule can read; a decision turns the problem into a denial or failure."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem) if problem.path else f"object: {problem}")
@@ -38,7 +35,7 @@ def too_much(path: str, what: str, most: int) -> UnreadableError:
 
 
 def unexpected(path: str, expected: str, value: Any) -> UnreadableError:
-    """The error of a value of another type than expected; an empty path: the object itself."""
+    """The error of a value of another type than expected."""
     return UnreadableError(wrong_type(path, expected, value))
 
 
@@ -124,10 +121,7 @@ def texts_at(manifest: Manifest, *path: str) -> Mapping[str, str]:
 
 
 def with_value(manifest: Manifest, path: Sequence[str], value: Any) -> dict[str, Any]:
-    """A copy of the object with another value at a path; absent or null objects on the way are made.
-
-    The copy shares everything beside the path with the original.
-    """
+    """A copy of the object with another value at a path, absent objects on the way included; it shares the rest."""
     name, *rest = path
     changed = dict(manifest)
     changed[name] = with_value(manifest.get(name) or _NOTHING, rest, value) if rest else value
@@ -137,10 +131,7 @@ def with_value(manifest: Manifest, path: Sequence[str], value: Any) -> dict[str,
 def with_each(
     manifest: Manifest, path: Sequence[str], changed: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> Manifest:
-    """A copy of the object with each object of a list changed; the object itself if `changed` returns all as they are.
-
-    An absent or null list has no objects.
-    """
+    """A copy of the object with each object of a list changed; the object itself if `changed` returns all as they are."""
     before = objects_at(manifest, *path)
     after = [*_read_each(changed, before, path)]
     if all(map(operator.is_, after, before)):

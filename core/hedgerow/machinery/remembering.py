@@ -1,7 +1,6 @@
 """Caches for functions that are called with the same texts and lists again and again.
 
-Authors of manifests choose the texts, so only answers to short texts are cached: the memory is bounded. For a list the
-latest answer is cached; other objects hold the list anyway.
+Authors of manifests choose the texts, so only short ones are cached, which bounds the memory.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,12 +11,11 @@ Answer = TypeVar("Answer")
 Item = TypeVar("Item")
 
 LONGEST: Final = 1024
-MOST: Final = 2048
 
 
 def remembered(function: Callable[[str], Answer]) -> Callable[[str], Answer]:
     """The function with a cache of its latest answers to short texts."""
-    kept = lru_cache(maxsize=MOST)(function)
+    kept = lru_cache(maxsize=2048)(function)
 
     @wraps(function)
     def answer(text: str) -> Answer:
@@ -28,15 +26,12 @@ def remembered(function: Callable[[str], Answer]) -> Callable[[str], Answer]:
 
 @remembered
 def shared_text(text: str) -> str:
-    """The text, usually as the same Python object for equal texts, so that many objects share it."""
+    """The text, mostly as the same Python object for equal texts."""
     return text
 
 
 def latest_remembered(function: Callable[[Sequence[Item]], Answer]) -> Callable[[Sequence[Item]], Answer]:
-    """The function with a cache of its latest answer, for an equal list.
-
-    Comparing two lists of identical items is fast. The caller must change neither the list nor the answer.
-    """
+    """The function with a cache of its latest answer, for an equal list. Change neither the list nor the answer."""
     latest: tuple[Sequence[Item], Answer] | None = None
 
     @wraps(function)

@@ -15,23 +15,11 @@ from hedgerow.machinery.clusters import Cluster, is_visible
 from hedgerow.machinery.controller import Config, Context, Controller, DynamicWatch, Watch
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.machinery.plan import (
-    ACTIONS,
-    Action,
-    ApiError,
-    Decision,
-    Event,
-    InOrder,
-    Plan,
-    RecordEvents,
-    WriteResult,
-)
+from hedgerow.machinery.plan import ACTIONS, Action, ApiError, Decision, Event, InOrder, Plan, RecordEvents, WriteResult
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce, Execution, Step, concurrently
 
 _OUT_OF_SIGHT: Final = ApiError(0, "OutOfSight", "is not in a namespace that this process is configured to see")
-
-
 _Own: TypeAlias = Callable[[Iterable[ObjectKey]], list[ObjectKey]]
 """Those keys of a controller that are within the restriction."""
 
@@ -39,15 +27,10 @@ _Own: TypeAlias = Callable[[Iterable[ObjectKey]], list[ObjectKey]]
 def restricted(
     controller: Controller[Config], *, source: Collection[str] = (), target: Collection[str] = ()
 ) -> Controller[Config]:
-    """The controller, restricted: it leaves alone objects in other namespaces, and objects with owners there.
+    """The controller, restricted to the visible namespaces of the source and of the target cluster; none: all.
 
     Its keys, its owners, and all actions and events of its plans are within the restriction. A plan that would change
     an object with an owner outside has a failure instead.
-
-    Args:
-        controller: as declared.
-        source: the visible namespaces of the source cluster; none: all.
-        target: those of the target cluster.
     """
     if not source and not target:
         return controller

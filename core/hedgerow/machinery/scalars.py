@@ -24,18 +24,13 @@ _LONGEST_INTEGER: Final = 4000
 
 
 def parse_bool(text: str) -> Result[bool, str]:
-    """The boolean that a text spells, or why it spells none, as one clause; blanks around it make it none."""
+    """The boolean that a text spells, or why it spells none, as one clause."""
     value = _BOOLEANS.get(text)
     return Failure('must be "true" or "false"') if value is None else Success(value)
 
 
 def parse_int(text: str, bits: int) -> Result[int, str]:
-    """The decimal integer that a text spells, or why it spells none of that width, as one clause.
-
-    Args:
-        text: an optional sign and ASCII digits, nothing else.
-        bits: the width of the integer, one of them for its sign.
-    """
+    """The integer of so many bits, sign included, that a text spells, or why it spells none, as one clause."""
     if not _INTEGER.fullmatch(text):
         return Failure("must be an integer")
     if len(text) <= _LONGEST_INTEGER:
@@ -62,11 +57,6 @@ _LONGEST: Final = 2**63 - 1
 """Nanoseconds; Go counts them in 64 bits, which is 292 years."""
 _LONGEST_TEXT: Final = 256
 """Characters; no number in a text of this length is too long to be read."""
-_HOUR: Final = timedelta(hours=1)
-_MINUTE: Final = timedelta(minutes=1)
-_SECOND: Final = timedelta(seconds=1)
-_MILLISECOND: Final = timedelta(milliseconds=1)
-_MICROSECOND: Final = timedelta(microseconds=1)
 _TIMESTAMP: Final = re.compile(
     "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
 )
@@ -97,21 +87,20 @@ def format_duration(duration: timedelta) -> str:
     """
     if duration < timedelta(0):
         return f"-{format_duration(-duration)}"
-    if duration < _MILLISECOND:
-        return f"{_decimal(duration, _MICROSECOND)}µs" if duration else "0s"
-    if duration < _SECOND:
-        return f"{_decimal(duration, _MILLISECOND)}ms"
-    hours = f"{duration // _HOUR}h" if duration >= _HOUR else ""
-    minutes = f"{duration % _HOUR // _MINUTE}m" if duration >= _MINUTE else ""
-    return f"{hours}{minutes}{_decimal(duration % _MINUTE, _SECOND)}s"
+    microseconds = duration // timedelta(microseconds=1)
+    if microseconds < 10**3:
+        return f"{microseconds}µs" if duration else "0s"
+    if microseconds < 10**6:
+        return f"{_with_point(microseconds, 3)}ms"
+    minutes, rest = divmod(microseconds, 60 * 10**6)
+    hours = f"{minutes // 60}h" if minutes // 60 else ""
+    return f"{hours}{f'{minutes % 60}m' if minutes else ''}{_with_point(rest, 6)}s"
 
 
-def _decimal(duration: timedelta, unit: timedelta) -> str:
-    """A duration in a unit, with as many decimals as it takes."""
-    microseconds, scale = duration // _MICROSECOND, unit // _MICROSECOND
-    whole, fraction = divmod(microseconds, scale)
-    decimals = f"{fraction:0{len(str(scale)) - 1}d}".rstrip("0")
-    return f"{whole}.{decimals}" if decimals else str(whole)
+def _with_point(number: int, decimals: int) -> str:
+    """A number with a decimal point so many digits before its end, as far as they are not zero."""
+    text = f"{number:0{decimals + 1}d}"
+    return f"{text[:-decimals]}.{text[-decimals:]}".rstrip("0").removesuffix(".")
 
 
 def parse_timestamp(value: Any) -> datetime | None:
@@ -146,16 +135,16 @@ class Quantity:
 
     @property
     def is_negative(self) -> bool:
-        """Whether it is less than zero."""
+        """True if it is less than zero."""
         return self.significand < 0
 
     def equals(self, other: "Quantity") -> bool:
-        """Whether both are the same amount, however they are written: `1000m` is `1`, `1Ki` is `1024`."""
+        """True if both are the same amount: `1000m` is `1`, `1Ki` is `1024`."""
         return _factors(self) == _factors(other)
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing follows behind the decimal point once it is written out."""
+        """True if it is a whole number."""
         places = -self.power_of_ten
         if places <= 0 or self.significand == 0:
             return True
@@ -167,10 +156,7 @@ class Quantity:
 
 
 def _factors(quantity: Quantity) -> tuple[int, int, int]:
-    """What is left of the significand without its factors five and two, and how many of these there are in all.
-
-    No power is computed, so absurdly large amounts compare as fast as any.
-    """
+    """The significand without its factors five and two, and their number. Computes no power, which may be huge."""
     rest = quantity.significand
     if rest == 0:
         return (0, 0, 0)
@@ -184,11 +170,7 @@ def _factors(quantity: Quantity) -> tuple[int, int, int]:
 
 
 def parse_quantity(value: Any) -> Result[Quantity, str]:
-    """The quantity that a JSON value spells, or why it spells none, as one clause.
-
-    Args:
-        value: a text, or a number, which stands for the text that one would write for it.
-    """
+    """The quantity that a JSON value spells, a text or a number, or why it spells none, as one clause."""
     if isinstance(value, int) and not isinstance(value, bool):
         return Success(Quantity(value))
     text = repr(value) if isinstance(value, float) else value

@@ -25,11 +25,11 @@ Labels: TypeAlias = Mapping[str, str]
 _WORD: Final = re.compile(r"[=!]=|[=!(),<>]|[^ \t\r\n=!(),<>]++")
 _FIELDS: Final = ("matchLabels", "matchExpressions")
 _FIELDS_OF_REQUIREMENTS: Final = ("key", "operator", "values")
-_REQUIREMENT_FORMS: Final = "key, !key, key=value, key!=value, key in (value,value) or key notin (value,value)"
+_FORMS: Final = "key, !key, key=value, key!=value, key in (value,value) or key notin (value,value)"
 
 
 class Operator(StrEnum):
-    """How a requirement relates a label to its values."""
+    """The relation of a label to the values of a requirement."""
 
     IN = "In"
     NOT_IN = "NotIn"
@@ -53,7 +53,7 @@ class Requirement:
     values: tuple[str, ...] = ()
 
     def matches(self, labels: Labels) -> bool:
-        """Whether labels meet the requirement."""
+        """True if labels meet the requirement."""
         operator, value = self.operator, labels.get(self.key)
         if operator == _IN:
             return value in self.values
@@ -82,10 +82,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class LabelSelector:
-    """Labels that must have these values, and further requirements that must hold.
-
-    Equal selectors have equal labels in whatever order they were given, and equal expressions in the same order.
-    """
+    """Labels and further requirements, all of which must hold. The order of labels does not matter to equality."""
 
     match_labels: tuple[tuple[str, str], ...] = ()
     """Pairs of key and value, sorted, each key once."""
@@ -96,7 +93,7 @@ class LabelSelector:
             object.__setattr__(self, "match_labels", tuple(sorted(self.match_labels)))
 
     def matches(self, labels: Labels) -> bool:
-        """Whether an object with these labels is selected."""
+        """True if an object with these labels is selected."""
         for key, value in self.match_labels:
             if labels.get(key) != value:
                 return False
@@ -111,7 +108,7 @@ class LabelSelector:
         return not self.match_labels and not self.match_expressions
 
     def manifest(self) -> dict[str, Any]:
-        """The selector as manifests spell it, without the parts that it does not use."""
+        """The selector as manifests spell it."""
         manifest: dict[str, Any] = {}
         if self.match_labels:
             manifest["matchLabels"] = dict(self.match_labels)
@@ -121,7 +118,7 @@ class LabelSelector:
 
 
 def matches_any(selectors: Iterable[LabelSelector], labels: Labels) -> bool:
-    """Whether at least one of several selectors matches; no selectors match nothing."""
+    """True if at least one of several selectors matches."""
     for selector in selectors:  # noqa: SIM110 - as above
         if selector.matches(labels):
             return True
@@ -222,7 +219,7 @@ def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector
 
 
 def _comma_separated(words: Iterable[str]) -> list[list[str]]:
-    """Words divided at the commas that stand outside parentheses; no words are one part without any."""
+    """Words divided at the commas outside parentheses."""
     parts: list[list[str]] = [[]]
     inside = False
     for word in words:
@@ -235,7 +232,7 @@ def _comma_separated(words: Iterable[str]) -> list[list[str]]:
 
 
 def _queried(part: Sequence[str]) -> tuple[str, str] | Requirement | None:
-    """What one part of a query asks for: a label or a requirement, their syntax unchecked; none if unreadable."""
+    """The label or the requirement of one part of a query, with unchecked syntax; none if unreadable."""
     match part:
         case [key]:
             return Requirement(key, Operator.EXISTS)
@@ -255,10 +252,8 @@ def _queried(part: Sequence[str]) -> tuple[str, str] | Requirement | None:
 def parse_selector_query(text: str) -> Result[LabelSelector, str]:
     """The label selector that a `labelSelector` query parameter spells, or why there is none, as one clause.
 
-    `key=value` becomes a label, all else an expression, so that `selector_query` is undone exactly. A value may be
-    empty. The numeric comparisons `>` and `<` of the API server are refused: no label selector can express them.
-
-    Source: Kubernetes documentation, "Labels and Selectors", API.
+    `key=value` becomes a label, all else an expression: the inverse of `selector_query`. The numeric comparisons `>`
+    and `<` of the API server are refused: no label selector can express them.
     """
     labels: dict[str, str] = {}
     expressions: list[Requirement] = []
@@ -266,7 +261,7 @@ def parse_selector_query(text: str) -> Result[LabelSelector, str]:
     for part in _comma_separated(words) if words else ():
         queried = _queried(part)
         if queried is None:
-            return Failure(f"cannot read {rendered(' '.join(part))} as a requirement, expected {_REQUIREMENT_FORMS}")
+            return Failure(f"cannot read {rendered(' '.join(part))} as a requirement, expected {_FORMS}")
         if isinstance(queried, Requirement):
             expressions.append(queried)
             continue
@@ -292,13 +287,12 @@ _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FieldTerm:
-    """The requirement of one field."""
+    """The requirement of one field: to have a value, or not to have it if `is_wanted` is false."""
 
     field: str
     """Path of members, with dots between them."""
     value: str
     is_wanted: bool = True
-    """True if the field must have the value; false if it must not."""
 
     def matches(self, manifest: Manifest) -> bool:
         """True if an object meets the requirement; an absent field counts as the empty text."""

@@ -17,14 +17,12 @@ Value = TypeVar("Value", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Index(Generic[Value]):
-    """A named look-up over the objects of one resource in one cluster.
-
-    `values` returns the index values of an object. It must be a function of the object alone.
-    """
+    """A named look-up over the objects of one resource in one cluster."""
 
     name: str
     resource: Resource
     values: Callable[[Manifest], Iterable[Value]]
+    """The index values of an object: a function of the object alone."""
     cluster: Cluster = Cluster.TARGET
 
 
@@ -38,9 +36,8 @@ class Snapshot(Protocol):
     def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
         """True if the objects of a resource are watched and completely listed.
 
-        A declared watch has always synced if it is `required_for_sync`; a dynamic watch may not have. `get` and `list`
-        return nothing of a resource that has not synced. In a process that is restricted to some namespaces, objects in
-        other namespaces are never visible.
+        A declared watch has always synced if it is `required_for_sync`; a dynamic watch may not have. Nothing of a
+        resource that has not synced is visible, nor are objects outside the namespaces of a restricted process.
         """
         ...
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.machinery.documents.budget import finished
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks
 from hedgerow.machinery.documents.yaml_reading import not_text, read_yaml
@@ -141,7 +142,7 @@ def _yaml_document(text: str, *, is_strict: bool) -> Document | Problem:
     """The value of the first document of a YAML text, and its problems."""
     if problem := not_text(text):
         return Problem("", problem)
-    reading = read_yaml(text, is_strict=is_strict)
+    reading = finished(read_yaml(text, is_strict=is_strict))
     if reading.broken is not None:
         return Problem("", str(reading.broken))
     return reading.documents[0] if reading.documents else Document(None)

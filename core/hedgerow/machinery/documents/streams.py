@@ -22,7 +22,7 @@ from hedgerow.machinery.documents.budget import (
 )
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks, checked_for_halves, read_in_slices
-from hedgerow.machinery.documents.yaml_reading import NOT_TEXT, not_text, read_yaml_in_slices
+from hedgerow.machinery.documents.yaml_reading import NOT_TEXT, not_text, read_yaml
 from hedgerow.machinery.failures import shortened
 
 _SNIFFED: Final = 1024
@@ -227,7 +227,7 @@ def _read(piece: _Piece, budget: ReadingBudget) -> Slices[Document]:
         return _broken(f"{_CONVERTING}more than {budget.text_of_a_document} characters in one document")
     if (yield from occurs(NOT_TEXT, piece.text, budget)):
         return _broken(_CONVERTING + (not_text(piece.text, piece.first_line) or ""))
-    reading = yield from read_yaml_in_slices(piece.text, piece.first_line, budget)
+    reading = yield from read_yaml(piece.text, first_line=piece.first_line, is_strict=False, budget=budget)
     budget.spend(nodes=reading.nodes)
     return _one_mapping(reading.documents or (Document(None),), piece.first_line)
 

@@ -1,9 +1,10 @@
 """The documents of a YAML text as JSON values, up to the first broken one. Callers decide about the rest."""
 # ruff: noqa: TID251 -- where YAML is parsed
 
+import math
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, TextIO
 
 import yaml
 from yaml.events import (
@@ -19,7 +20,7 @@ from yaml.events import (
     StreamStartEvent,
 )
 
-from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, ReadingBudget, Slices, finished
+from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, ReadingBudget, Slices
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.yaml_values import ValueBuilder
 
@@ -32,14 +33,6 @@ _INDENTING_TAB: Final = re.compile(r"\s*\t$")
 # What the pure Python one repeats of a text; the compiled one repeats nothing.
 _REPEATED: Final = re.compile(r", but (found|got) .*|(?<=handle|racter) (['\"]).*\2", re.DOTALL)
 NOT_TEXT: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-class Readable(Protocol):
-    """A source from which a parser reads a text bit by bit."""
-
-    def read(self, size: int, /) -> str:
-        """The next characters, at most so many."""
-        ...
 
 
 class Broken(NamedTuple):
@@ -74,9 +67,10 @@ def read_yaml(
     *,
     start: int = 0,
     first_line: int = 1,
-    source: Readable | None = None,
+    source: TextIO | None = None,
     is_strict: bool = True,
-) -> Reading:
+    budget: ReadingBudget | None = None,
+) -> Slices[Reading]:
     """The documents of a text from a position on, the first broken one included.
 
     Args:
@@ -85,26 +79,10 @@ def read_yaml(
         first_line: the number of the line that begins there.
         source: yields the text from there on; none: the text itself, which begins there.
         is_strict: whether repeated keys and too large numbers are problems.
+        budget: a document of more nodes is broken; the caller spends the nodes. None: no limit, no slices.
     """
-    builder = ValueBuilder(first_line, is_strict=is_strict)
-    return finished(_read(text, builder, start=start, first_line=first_line, source=source))
-
-
-def read_yaml_in_slices(text: str, first_line: int, budget: ReadingBudget) -> Slices[Reading]:
-    """As `read_yaml`, lenient and in slices; a document that has more nodes than the budget allows is broken."""
-    builder = ValueBuilder(first_line, is_strict=False, most_nodes=budget.nodes_of_next_document)
-    return (yield from _read(text, builder, first_line=first_line, budget=budget))
-
-
-def _read(
-    text: str,
-    builder: ValueBuilder,
-    *,
-    first_line: int,
-    start: int = 0,
-    source: Readable | None = None,
-    budget: ReadingBudget | None = None,
-) -> Slices[Reading]:
+    most_nodes = math.inf if budget is None else budget.nodes_of_next_document
+    builder = ValueBuilder(first_line, is_strict=is_strict, most_nodes=most_nodes)
     documents: list[Document] = []
     take: dict[type, Callable[[Any], None]] = {
         ScalarEvent: builder.scalar,
@@ -123,7 +101,9 @@ def _read(
                 document_start = start + event.start_mark.index
             elif kind is not StreamStartEvent:
                 take[kind](event)
-            if budget is not None and budget.ends_slice(_cost(event)):
+            # With the blanks and comments before an event.
+            characters = event.end_mark.index - event.start_mark.index
+            if budget is not None and budget.ends_slice(1 + characters // CHARACTERS_OF_A_NODE):
                 yield
     except _UNREADABLE as error:
         mark = getattr(error, "problem_mark", None)
@@ -131,12 +111,6 @@ def _read(
         documents.append(builder.abandoned(_explanation(error, text, place, first_line)))
         return Reading(tuple(documents), builder.nodes, Broken(document_start, place))
     return Reading(tuple(documents), builder.nodes)
-
-
-def _cost(event: Any) -> int:
-    """The nodes that an event counts as, with the blanks and comments before it."""
-    characters: int = event.end_mark.index - event.start_mark.index
-    return 1 + characters // CHARACTERS_OF_A_NODE
 
 
 def _explanation(error: Exception, text: str, place: int, first_line: int) -> str:

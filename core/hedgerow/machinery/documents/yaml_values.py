@@ -8,7 +8,6 @@ one. That reader ignores an application's own tags; they are refused here.
 """
 # ruff: noqa: TID251 -- where YAML is parsed
 
-import math
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -74,7 +73,7 @@ class ValueBuilder:
     Raises ConstructorError if a document must not be read on; collects all other problems.
     """
 
-    def __init__(self, first_line: int, *, is_strict: bool = True, most_nodes: float = math.inf) -> None:
+    def __init__(self, first_line: int, *, is_strict: bool, most_nodes: float) -> None:
         """Begin a stream; `first_line` is the number of its first line."""
         self._first_line = first_line
         self._is_strict = is_strict
