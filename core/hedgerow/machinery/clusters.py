@@ -99,8 +99,6 @@ class Permission:
         namespace: str = "",
     ) -> "Permission":
         """Verbs on the objects of a resource, or on one of its subresources."""
-        plural = f"{resource.plural}/{subresource}" if subresource else resource.plural
-        namespaced = resource.namespaced
-        return cls(
-            resource.group, plural, verbs, cluster=cluster, names=names, namespace=namespace, namespaced=namespaced
-        )
+        group, _, plural, _, namespaced = resource
+        plural = f"{plural}/{subresource}" if subresource else plural
+        return cls(group, plural, verbs, cluster=cluster, names=names, namespace=namespace, namespaced=namespaced)

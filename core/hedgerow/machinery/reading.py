@@ -131,7 +131,7 @@ def with_value(manifest: Manifest, path: Sequence[str], value: Any) -> dict[str,
 def with_each(
     manifest: Manifest, path: Sequence[str], changed: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> Manifest:
-    """A copy of the object with each object of a list changed; the object itself if `changed` returns all as they are."""
+    """A copy of the object with each object of a list changed; the object itself if `changed` returns each as it is."""
     before = objects_at(manifest, *path)
     after = [*_read_each(changed, before, path)]
     if all(map(operator.is_, after, before)):
