@@ -29,12 +29,9 @@ _Rule: TypeAlias = Callable[[Mapping[str, Any]], Iterator[Problem]]
 
 
 def object_problems(value: Any, *, sent: bool = False) -> tuple[Problem, ...]:
-    """Everything that keeps a value from being an object that can be looked up and selected.
+    """Everything that keeps a JSON value from being an object that can be looked up and selected.
 
-    Args:
-        value: any JSON value.
-        sent: whether it is as somebody sends it to an API server, and not as one holds it: its name may be left to the
-            server, and an AdmissionReview has none.
+    One that is `sent` to an API server, not held by it, may leave its name to the server; an AdmissionReview has none.
     """
     if not isinstance(value, dict):
         return (wrong_type("", "an object", value),)
@@ -111,7 +108,6 @@ class ManifestSnapshot:
     """The objects that a controller watches; made by `snapshot_of`."""
 
     def __init__(self) -> None:
-        """Without objects."""
         self._objects: dict[tuple[Resource, Cluster], dict[ObjectKey, Manifest]] = {}
         self._indexed: defaultdict[tuple[Index[Any], Hashable], list[Manifest]] = defaultdict(list)
 
@@ -162,7 +158,7 @@ def snapshot_of(
     """What a controller sees of manifests; or everything that is wrong with them, by object and field.
 
     Args:
-        controller: who looks. What it does not watch is left out.
+        controller: what it does not watch is left out.
         target: the objects of the target cluster, as a YAML or JSON parser makes them.
         source: those of the source cluster; none: it is the target.
     """

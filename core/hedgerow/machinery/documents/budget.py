@@ -57,7 +57,7 @@ def count_nodes(value: Any) -> int:
 
 
 MOST_BYTES: Final = 16 * 1024 * 1024
-"""Bytes of text once decompressed: more than ten times what a Secret can hold."""
+"""Of text once decompressed: more than ten times what a Secret can hold."""
 MOST_NODES: Final = 500_000
 """Keys, scalars, lists and mappings, those that aliases repeat included. A node takes up to 100 bytes of memory."""
 MOST_DOCUMENTS: Final = 5_000
@@ -83,6 +83,13 @@ class OverBudgetError(Exception):
 class ReadingBudget(SliceCounter):
     """What is left to read, and what is left of the current slice."""
 
+    nodes = 0
+    """Nodes that were read."""
+    exceeded: str | None = None
+    """The limit that was passed, as errors name it; nothing more may be read."""
+    _ended: str | None = None
+    _bytes = _documents = 0
+
     def __init__(
         self,
         *,
@@ -92,32 +99,21 @@ class ReadingBudget(SliceCounter):
         nodes_of_a_document: int = NODES_OF_A_DOCUMENT,
         text_of_a_document: int = TEXT_OF_A_DOCUMENT,
     ) -> None:
-        """A budget of which nothing is spent; each limit is described where its default is declared."""
+        """A budget of which nothing is spent."""
         self._most_bytes, self._most_nodes, self._most_documents = size, nodes, documents
-        self.nodes_of_a_document: Final = nodes_of_a_document
-        self.text_of_a_document: Final = text_of_a_document
-        self._bytes = self._documents = 0
-        self._ended: str | None = None
-        self.nodes = 0
-        """Nodes that were read."""
-        self.exceeded: str | None = None
-        """The limit that was passed, as errors name it; nothing more may be read."""
+        self._nodes_of_a_document, self.text_of_a_document = nodes_of_a_document, text_of_a_document
 
     @property
     def nodes_of_next_document(self) -> int:
         """The most nodes of the next document; one with more is broken, or over the budget."""
-        return min(self.nodes_of_a_document, self._most_nodes - self.nodes)
+        return min(self._nodes_of_a_document, self._most_nodes - self.nodes)
 
     def end(self, limit: str) -> None:
         """Let nothing more be read."""
         self._ended = limit
 
     def spend(self, *, size: int = 0, nodes: int = 0, documents: int = 0) -> None:
-        """Count bytes of text, nodes or documents.
-
-        Raises:
-            OverBudgetError: they are too many, or nothing more may be read.
-        """
+        """Count bytes of text, nodes or documents; OverBudgetError if they are too many, or nothing may be read."""
         self._bytes += size
         self.nodes += nodes
         self._documents += documents
@@ -134,7 +130,7 @@ class ReadingBudget(SliceCounter):
         raise OverBudgetError(self.exceeded)
 
     def search_ends_slice(self, characters: int) -> bool:
-        """True if to search so many characters, or as many as are searched at once, completes a slice."""
+        """True if to search so many characters at once completes a slice."""
         return self.ends_slice(1 + min(characters, SEARCHED_AT_ONCE) // _CHARACTERS_FOR_A_NODE)
 
 

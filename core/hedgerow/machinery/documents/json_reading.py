@@ -37,17 +37,14 @@ class JsonReader:
         )
 
     def read(self, text: str, position: int) -> tuple[Document, int]:
-        """The value that begins at a position, and where it ends.
-
-        Raises:
-            JSONDecodeError: there is none; `problems` has those found before.
-        """
+        """The value at a position, and where it ends; or JSONDecodeError, and `problems` has those found before."""
         self.problems.clear()
         try:
             value, end = self.decoder.raw_decode(text, position)
         except RecursionError:
             return Document(None, (*self.problems, TOO_DEEP)), len(text)
-        if _is_too_deep(value, text, position, end):
+        collections = text.count("{", position, end) + text.count("[", position, end)
+        if collections > MAX_NESTING and _is_deeper(value, MAX_NESTING):
             self.problems.append(TOO_DEEP)
         return Document(value, tuple(self.problems)), end
 
@@ -104,29 +101,16 @@ def _is_unicode(value: Any) -> bool:
     return True
 
 
-def _is_too_deep(value: Any, text: str, start: int, end: int) -> bool:
-    """True if a value has more than the most levels of lists and mappings."""
-    if text.count("{", start, end) + text.count("[", start, end) <= MAX_NESTING:
+def _is_deeper(value: Any, levels: int) -> bool:
+    """True if a value has more than so many levels of lists and mappings."""
+    if not isinstance(value, dict | list):
         return False
-    level = _collections((value,))
-    for _ in range(MAX_NESTING):
-        level = [child for one in level for child in _collections(one.values() if isinstance(one, dict) else one)]
-        if not level:
-            return False
-    return bool(level)
-
-
-def _collections(values: Iterable[Any]) -> list[dict[str, Any] | list[Any]]:
-    return [value for value in values if isinstance(value, dict | list)]
+    members = value.values() if isinstance(value, dict) else value
+    return not levels or any(_is_deeper(member, levels - 1) for member in members)
 
 
 def read_in_slices(reader: JsonReader, text: str, position: int, budget: ReadingBudget) -> Slices[tuple[Document, int]]:
-    """As `reader.read`; a value that is too large is broken, and ends with the text.
-
-    Raises:
-        JSONDecodeError: there is none.
-        OverBudgetError: the budget ends before the value does.
-    """
+    """As `reader.read`; a value that is too large is broken, and ends with the text. May raise OverBudgetError."""
     reader.problems.clear()
     try:
         value, end = yield from _SlicedReader(reader, text, position, budget).value(position)

@@ -36,7 +36,7 @@ NOT_TEXT: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000
 
 
 class Broken(NamedTuple):
-    """Where reading ended early; positions are characters from the beginning of the text."""
+    """Where reading ended early, in characters from the beginning of the text."""
 
     document_start: int
     place: int

@@ -40,13 +40,11 @@ _MERGE: Final = object()
 
 
 class _Anchored(NamedTuple):
-    """The value of an anchor."""
+    """The value of an anchor, its nodes with all aliases expanded, and its levels of lists and mappings."""
 
     value: Any
     nodes: int
-    """Its nodes, with all aliases expanded."""
     height: int
-    """Levels of lists and mappings in it; 0 for a scalar."""
 
 
 @dataclass(slots=True)
@@ -63,7 +61,7 @@ class _Open:
 
     @property
     def awaits_key(self) -> bool:
-        """True if the next value is a key."""
+        """True if a mapping needs a key next."""
         return self.key is _NO_KEY and isinstance(self.value, dict)
 
 
@@ -91,8 +89,7 @@ class ValueBuilder:
 
     def document(self) -> Document:
         """The document of the events since the last one."""
-        share = max(FREE_ALIASED_NODES, self._nodes * MAX_ALIASED_SHARE)
-        if self._aliased_nodes > share:
+        if self._aliased_nodes > max(FREE_ALIASED_NODES, self._nodes * MAX_ALIASED_SHARE):
             self._problems.append(_TOO_MANY_ALIASED)
         return self._taken(self._root[0])
 
@@ -147,15 +144,15 @@ class ValueBuilder:
         return _Anchored(None, nodes=1, height=0)
 
     def begin_list(self, event: SequenceStartEvent) -> None:
-        """Take the beginning of a list."""
+        """Begin a list."""
         self._begin_collection([], "seq", event)
 
     def begin_mapping(self, event: MappingStartEvent) -> None:
-        """Take the beginning of a mapping."""
+        """Begin a mapping."""
         self._begin_collection({}, "map", event)
 
     def end(self, event: Event) -> None:
-        """Take the end of the innermost list or mapping."""
+        """End the innermost list or mapping."""
         closed = self._open.pop()
         if closed.anchor is not None and self._anchors[closed.anchor] is closed:
             nodes = self._nodes + self._aliased_nodes - closed.nodes_before

@@ -1,9 +1,9 @@
 """Records: a header for each run of a process, then a line of JSON for each turn.
 
 Manifests stay as they are, so that people can read them. Everything that JSON cannot tell apart or does not know is an
-object whose first member, `$`, is the tag of its type. A tag stays the same when the type is renamed or moved. The
-fields of a type, and their defaults, are part of the format: a field that has its default is left out. Lists are lists
-in manifests, and tuples everywhere else.
+object whose first member, `$`, is the tag of its type, which stays when the type is renamed or moved. The fields of a
+type, and their defaults, are part of the format: a field with its default is left out. Lists are lists in manifests,
+and tuples everywhere else.
 """
 
 import json
@@ -95,11 +95,7 @@ class UnknownValueError(Exception):
 
 
 def encoded(value: object) -> Json:
-    """A value as JSON.
-
-    Raises:
-        UnrecordableError: something in it has a type without a tag.
-    """
+    """A value as JSON; UnrecordableError if something in it has a type without a tag."""
     # The types of manifests come first: nearly everything is made of them.
     kind = type(value)
     if value is None or kind in _PLAIN:
@@ -149,11 +145,7 @@ _FIELDS: Final = {kind: _fields(kind) for kind in _TAGS}
 
 
 def decoded(value: Json) -> Any:
-    """The value that JSON stands for.
-
-    Raises:
-        UnknownValueError: this version knows no such value.
-    """
+    """The value that JSON stands for; UnknownValueError if this version knows none."""
     if isinstance(value, list):
         return tuple(map(decoded, value))
     if not isinstance(value, dict):
@@ -210,14 +202,14 @@ class Header:
     """The component configuration with all its defaults, as a manifest."""
 
     def to_line(self) -> str:
-        """The line."""
+        """Its line."""
         members = {"version": self.version, "component": self.component, "clusterId": self.cluster_id}
         return json.dumps({_HEADER: FORMAT, **members, "configuration": self.configuration})
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A decision that was recorded, of which this version cannot read what it was made from."""
+    """A decision that was recorded, and that this version cannot read."""
 
     controller: str
     key: ObjectKey
@@ -230,11 +222,7 @@ Line: TypeAlias = Header | Turn
 
 
 def line_of(turn: Journal | Unrecorded) -> str:
-    """The line of a turn, without the state that it leaves.
-
-    Raises:
-        UnrecordableError: something in it has a type that no record can hold.
-    """
+    """The line of a turn, without the state that it leaves; UnrecordableError if no record can hold it."""
     if isinstance(turn, Journal):
         turn = replace(turn, parts=tuple(map(_without_state, turn.parts)))
     return json.dumps(encoded(turn))

@@ -62,29 +62,17 @@ class NotReadError(Exception):
 
 
 class NotedSnapshot:
-    """A snapshot that answers from notes. With a world, it gets the answers from there and notes them.
-
-    Notes hold only what was looked up. What they lack is unknown, which does not mean that it does not exist.
-    """
+    """A snapshot that answers from notes, or notes the answers of the world. What notes lack may exist all the same."""
 
     def __init__(self, reads: Reads, world: Snapshot | None = None) -> None:
-        """Answer from these notes, or from the world.
-
-        Args:
-            reads: the notes; with a world, a dictionary to which they are added.
-            world: answers the lookups; none: the notes do.
-        """
+        """Answer from these notes; or from the world, and add the answers to the notes, a dictionary."""
         self.reads = reads
         self.has_moved = False
         """True if the same lookup has had two different answers in the same notes."""
         self._world: Final = world
 
     def _answer(self, lookup: Lookup, ask: Callable[[Snapshot], Any]) -> Any:
-        """The answer to a lookup; `ask` gets it from the world.
-
-        Raises:
-            NotReadError: there is no world, and the notes lack it.
-        """
+        """The answer to a lookup; `ask` gets it from the world. NotReadError if there is none, and no note either."""
         if self._world is None:
             if lookup not in self.reads:
                 raise NotReadError(lookup)
@@ -175,7 +163,7 @@ class Journal:
 
     @property
     def weight(self) -> int:
-        """Bytes that its replies and writes hold in memory, about; caches share most of what was read."""
+        """Bytes that its replies and writes hold in memory, about."""
         return sum(_BYTES + _bytes_of(part.reply) + _bytes_of(part.wants) for part in self.parts)
 
     @property
@@ -220,10 +208,10 @@ class LiveTurn:
 
     controller: Controller[Any]
     state: Any
-    """The state of the last turn of its key."""
+    """Of the last turn of its key."""
     journal: Journal
     has_moved: bool
-    """True if an answer changed while the decision paused: the journal cannot tell when it read which."""
+    """True if an answer changed during a pause: the journal cannot tell when it read which."""
 
 
 def noted(reply: Any) -> Any:
@@ -278,10 +266,8 @@ async def journaled(
 ) -> Plan:
     """The plan of a decision, whose journal is kept: also if the decision raises, or is stopped at a step."""
     notes = NotedSnapshot({}, snapshot)
-    parts: list[Part] = []
-    times: list[datetime] = []
+    parts, times, raised = list[Part](), list[datetime](), ""
     wants: Step[Any] | Plan | None = None
-    raised = ""
     try:
         with Execution(decision(controller, key, notes, context), key) as execution:
             wants = execution.begin()
@@ -300,14 +286,8 @@ async def journaled(
     finally:
         if not isinstance(wants, Now | Pause):
             parts.append(Part(notes.reads, tuple(times), wants))
+        versions, has_state = tuple(sorted(context.server_versions)), context.state is not None
         journal = Journal(
-            controller.name,
-            key,
-            context.now,
-            context.jitter,
-            tuple(sorted(context.server_versions)),
-            has_state=context.state is not None,
-            parts=tuple(parts),
-            raised=raised,
+            controller.name, key, context.now, context.jitter, versions, has_state, tuple(parts), raised=raised
         )
         keep(LiveTurn(controller, context.state, journal, notes.has_moved))

@@ -77,11 +77,11 @@ class States:
         self._states: dict[tuple[str, ObjectKey], Any] = {}
 
     def of(self, journal: Journal) -> Any:
-        """The state that a decision gets; none if it gets none, or it is unknown."""
+        """The state that a decision gets, if any and known."""
         return self._states.get((journal.controller, journal.key)) if journal.has_state else None
 
     def leave(self, controller: str, key: ObjectKey, plan: Plan | None) -> None:
-        """Keep the state that a plan leaves; no plan: the state is unknown. Not to be called if a turn has raised."""
+        """Keep the state that a plan leaves, but not of a turn that raised; no plan: the state is unknown."""
         if plan is None or plan.state is None:
             self._states.pop((controller, key), None)
         else:
@@ -96,13 +96,10 @@ class Redaction(Protocol):
     """The port that keeps confidential values out of records."""
 
     def redacted(self, parts: Sequence[Part]) -> Sequence[Part]:
-        """The parts of a live journal with tokens in reads and replies; `wants` stays as it is.
+        """The parts of a live journal with tokens in reads and replies; or TooMuchToRedactError. `wants` stays.
 
         Equal values have equal tokens. A token keeps what decisions read of its value, as far as possible. Parts
         without a confidential value come back equal.
-
-        Raises:
-            TooMuchToRedactError: it would take too long.
         """
         ...
 
@@ -115,11 +112,7 @@ class ShadowRuns:
         self._states = States()
 
     def recordable(self, turn: LiveTurn) -> Journal:
-        """A turn as the record shows it.
-
-        Raises:
-            TooMuchToRedactError: it cannot be shown. `forget` it.
-        """
+        """A turn as the record shows it. If it raises TooMuchToRedactError, `forget` the turn."""
         live = turn.journal
         state = self._states.of(live)
         parts = tuple(self._redaction.redacted(live.parts))
@@ -154,7 +147,7 @@ def _shadow_run(controller: Controller[Any], journal: Journal, state: Any) -> Jo
 
 
 def outline(wants: Step[Any] | Plan | None) -> list[str]:
-    """What a step or a plan asks for, a line each, without any value that it writes; none: the decision raised."""
+    """What a step or a plan asks for, a line each, without the values that it writes."""
     if wants is None:
         return ["raised"]
     actions = [_outlined(action) for action in actions_in(wants)]
@@ -190,7 +183,7 @@ class Difference:
     lines: Sequence[str] = ()
     """The unified diff of the recorded and the repeated step or plan."""
     part: int = 0
-    """Part of the decision, from 1; 0: the decision as a whole."""
+    """From 1; 0: the decision as a whole."""
 
 
 class Replay:
