@@ -39,8 +39,7 @@ _CHARACTERS_FOR_A_NODE: Final = 40
 
 _SEPARATOR: Final = "---"
 _BARE_SEPARATOR: Final = re.compile(r"---(?=\s|\Z)")
-_BLANKS: Final = re.compile(r" *+")
-_LINES_WITHOUT_CONTENT: Final = re.compile(r"(?: *+\r?+(?:#[^\n]*+)?+\n)*+")
+_NO_CONTENT: Final = re.compile(r"(?:[ \r\n]++|#[^\n]*+\n)*+")
 _LOOKS_LIKE_JSON: Final = re.compile(r"(?:---[ \r]*\n)?\s*(?=\{)")
 
 _CONVERTING: Final = "error converting YAML to JSON: "
@@ -60,7 +59,7 @@ def stream_documents(text: str) -> tuple[Document, ...]:
 
 
 def documents_in_slices(text: str, budget: ReadingBudget) -> Slices[tuple[Document, ...]]:
-    """As `stream_documents`, in slices. If the budget is exceeded, the problem of the last document names the limit."""
+    """As `stream_documents`, in slices; the problem of the last document names the limit that was exceeded, if any."""
     documents: list[Document] = []
     is_json = text[:_SNIFFED].lstrip().startswith("{")
     try:
@@ -112,11 +111,7 @@ def _json_value(reader: JsonReader, text: str, position: int, budget: ReadingBud
 def _is_cut_off(error: json.JSONDecodeError) -> bool:
     """True if a text ends in the middle of a value."""
     rest = error.doc[error.pos :].rstrip()
-    return (
-        error.msg.startswith("Unterminated")
-        or rest in {"", "-"}
-        or any(word.startswith(rest) for word in ("true", "false", "null"))
-    )
+    return error.msg.startswith("Unterminated") or any(word.startswith(rest) for word in ("-", "true", "false", "null"))
 
 
 class _Piece(NamedTuple):
@@ -201,24 +196,16 @@ def _has_content(text: str, budget: ReadingBudget) -> Slices[bool]:
     """True if a piece holds more than blanks, comments and its separator."""
     position = len(_SEPARATOR) if _BARE_SEPARATOR.match(text) else 0
     while position < len(text):
-        begin, end = position, position + _LINES_AT_ONCE
-        position = _end_of(_BLANKS, text, _end_of(_LINES_WITHOUT_CONTENT, text, position, end), end)
-        if position < end:  # not in the middle of blanks
-            line_end = 1 if text.startswith("\r", position) else 0
-            follows = text[position + line_end : position + line_end + 1]
-            if follows not in {"", "\n", "#"}:
-                return True
-            if follows != "\n":
-                position = text.find("\n", position) + 1 or len(text)
+        begin, end = position, min(position + _LINES_AT_ONCE, len(text))
+        found = _NO_CONTENT.match(text, begin, end)
+        position = found.end() if found else begin
+        if text.startswith("#", position):  # a comment that is longer, or the last one
+            position = text.find("\n", position) + 1 or len(text)
+        elif position < end:
+            return True
         if budget.ends_slice(1 + min(position - begin, _LINES_AT_ONCE) // _CHARACTERS_FOR_A_NODE):
             yield
     return False
-
-
-def _end_of(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:
-    """Where the match of a pattern at a position ends; the position if it does not match."""
-    found = pattern.match(text, start, end)
-    return found.end() if found else start
 
 
 def _read(piece: _Piece, budget: ReadingBudget) -> Slices[Document]:
