@@ -1,7 +1,4 @@
-"""The ManagedResources that other controllers make: new ones, what becomes of existing ones, and whether to wait on.
-
-Nothing is written here. Where the order of writes matters, it is said beside the function. How long to wait, and how
-often to look, is not known here.
+"""ManagedResources for other controllers: new ones, changes of existing ones, and what to wait for.
 
 Source: managed-resources §17.
 """
@@ -9,7 +6,6 @@ Source: managed-resources §17.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 from returns.result import Result
@@ -30,35 +26,25 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_
 from hedgerow.machinery.reading import with_value, without
 from hedgerow.resource_manager.builder.secret import OPAQUE, secret_name
 
-ORIGIN: Final = "origin"
-"""Label that says who made a ManagedResource for a shoot."""
-SEED_CLASS: Final = "seed"
-_SHOOT_NAMESPACE: Final = "shoot-"
-
-_NONE: Final[Mapping[str, str]] = MappingProxyType({})
-_MARK: Final = ("metadata", "labels", GARBAGE_COLLECTABLE)
-CONFIGURATION_PROBLEM: Final = "ERR_CONFIGURATION_PROBLEM"
-"""Error code of what users have to correct."""
 _INVALID_OBJECT: Final = re.compile("error during apply of object .* is invalid:", re.IGNORECASE)
 
 
 def new_managed_resource(
-    namespace: str, name: str, *, secret_names: Sequence[str], labels: Mapping[str, str] = _NONE, **spec: Any
+    namespace: str, name: str, *, secret_names: Sequence[str], labels: Mapping[str, str] | None = None, **spec: Any
 ) -> Manifest:
-    """A ManagedResource of the objects in some Secrets.
+    """A ManagedResource of the objects in some Secrets of its namespace.
 
     Args:
-        namespace: of the Secrets too.
+        namespace: its own.
         name: its own.
-        secret_names: the Secrets in their order.
-        labels: its own; those of its objects are a part of the spec.
-        spec: further fields, by the names that manifests know them by.
+        secret_names: the Secrets, in the order in which they are read.
+        labels: its own; labels of its objects are a part of the spec.
+        spec: further fields of the spec.
     """
-    metadata = {"namespace": namespace, "name": name} | ({"labels": dict(labels)} if labels else {})
     return {
         "apiVersion": MANAGED_RESOURCES.api_version,
         "kind": MANAGED_RESOURCES.kind,
-        "metadata": metadata,
+        "metadata": {"namespace": namespace, "name": name, **({"labels": dict(labels)} if labels else {})},
         "spec": {"secretRefs": secret_refs(secret_names), **spec},
     }
 
@@ -66,56 +52,28 @@ def new_managed_resource(
 def new_for_shoot(
     namespace: str, name: str, *, secret_names: Sequence[str], origin: str, keep_objects: bool
 ) -> Manifest:
-    """A ManagedResource whose objects belong into a shoot, and are not cleaned up when that is deleted.
+    """A ManagedResource, without class, whose objects belong into a shoot and are not cleaned up when that is deleted.
 
-    It has no class: the resource manager of the shoot looks after it.
-
-    Args:
-        namespace: of the shoot's control plane.
-        name: its own.
-        secret_names: the Secrets in their order.
-        origin: who makes it; `gardener` for the core.
-        keep_objects: whether the objects outlive it.
+    `origin` says who makes it; it is `gardener` for the core.
     """
-    return new_managed_resource(
-        namespace,
-        name,
-        secret_names=secret_names,
-        labels={ORIGIN: origin},
-        injectLabels=dict([NO_CLEANUP]),
-        keepObjects=keep_objects,
-    )
+    spec = {"injectLabels": dict([NO_CLEANUP]), "keepObjects": keep_objects}
+    return new_managed_resource(namespace, name, secret_names=secret_names, labels={"origin": origin}, **spec)
 
 
 def new_for_seed(namespace: str, name: str, *, secret_names: Sequence[str], keep_objects: bool) -> Manifest:
     """A ManagedResource whose objects belong into the seed itself.
 
-    It counts as a component of the seed's system, unless it stands in the namespace of a shoot.
-
-    Args:
-        namespace: its own.
-        name: its own.
-        secret_names: the Secrets in their order.
-        keep_objects: whether the objects outlive it.
+    It is a system component of the seed, unless it is in the namespace of a shoot.
     """
-    labels = _NONE if namespace.startswith(_SHOOT_NAMESPACE) else dict([SEED_SYSTEM_COMPONENT])
-    return new_managed_resource(
-        namespace,
-        name,
-        secret_names=secret_names,
-        labels=labels,
-        **{"class": SEED_CLASS, "keepObjects": keep_objects},
-    )
+    labels = None if namespace.startswith("shoot-") else dict([SEED_SYSTEM_COMPONENT])
+    spec = {"class": "seed", "keepObjects": keep_objects}
+    return new_managed_resource(namespace, name, secret_names=secret_names, labels=labels, **spec)
 
 
 def desired_managed_resource(existing: Manifest | None, wanted: Manifest) -> Result[Manifest, str]:
-    """The ManagedResource as it is to be stored, or why its references cannot be told.
+    """The ManagedResource to store, with the annotations for its references; an error if these cannot be computed.
 
-    Labels and annotations that it has stay, wanted ones are added; the spec is the wanted one as a whole.
-
-    Args:
-        existing: as it is stored; none if it does not exist.
-        wanted: as its producer made it.
+    Existing labels and annotations stay, wanted ones are added; the spec is the wanted one.
     """
     desired = wanted if existing is None else {**existing, "spec": wanted.get("spec")}
     for field, present, added in (
@@ -128,24 +86,15 @@ def desired_managed_resource(existing: Manifest | None, wanted: Manifest) -> Res
 
 
 def desired_secret(existing: Manifest | None, wanted: Manifest) -> Manifest:
-    """The Secret as it is to be stored: labels, annotations, data and immutability are the wanted ones alone.
-
-    Args:
-        existing: as it is stored; none if it does not exist.
-        wanted: with its content under `data`, as `new_secret` makes it.
-    """
+    """The Secret to store: labels, annotations, data and immutability are those of a wanted one of `new_secret`."""
     desired: Manifest = {**(wanted if existing is None else existing), "type": OPAQUE}
     for path in (("metadata", "labels"), ("metadata", "annotations"), ("data",), ("immutable",)):
-        desired = _taken_over(desired, wanted, path)
+        value = _at(wanted, path)
+        if value is not None:
+            desired = with_value(desired, path, value)
+        elif _at(desired, path) is not None:
+            desired = without(desired, path)
     return desired
-
-
-def _taken_over(target: Manifest, source: Manifest, path: tuple[str, ...]) -> Manifest:
-    """The target with what the source has at a path, nothing included."""
-    value = _at(source, path)
-    if value is not None:
-        return with_value(target, path, value)
-    return target if _at(target, path) is None else without(target, path)
 
 
 def _at(manifest: Manifest, path: tuple[str, ...]) -> Any:
@@ -157,41 +106,37 @@ def _at(manifest: Manifest, path: tuple[str, ...]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """The Secrets that garbage collection is to look after, by name, in the order of the references.
+    """Names of the Secrets to mark for garbage collection before a ManagedResource is written, in order.
 
-    The ManagedResource still refers to the former while they are marked, so that they cannot be collected too soon;
-    and the latter are marked before it refers to them, so that none of them is forgotten.
+    Old Secrets are marked while it still refers to them, so that they are not collected too soon, and new ones before
+    it refers to them, so that none is forgotten.
     """
 
     former: tuple[str, ...]
-    """Those that it refers to so far. They are marked first; one that does not exist is skipped."""
+    """Those that the stored ManagedResource refers to; one that does not exist is skipped."""
     new: tuple[str, ...]
-    """Those that it is going to refer to besides. They are marked before it is written; they have to exist."""
+    """Those that only the wanted one refers to; they have to exist."""
 
 
 def secrets_to_mark(existing: Manifest | None, wanted: Manifest) -> Marking:
-    """The Secrets to be marked before a ManagedResource is written.
-
-    Args:
-        existing: as it is stored; none if it does not exist.
-        wanted: as its producer made it.
-    """
+    """The Secrets to mark before a ManagedResource is written in place of the stored one."""
     former = () if existing is None else _distinct(secret_names(existing))
     return Marking(former, tuple(name for name in _distinct(secret_names(wanted)) if name not in former))
 
 
 def marked_garbage_collectable(secret: Manifest) -> Manifest:
-    """The Secret with the label by which garbage collection finds it; the very same one if it has it."""
-    return secret if labels_of(secret).get(GARBAGE_COLLECTABLE) == "true" else with_value(secret, _MARK, "true")
+    """The Secret with the label for garbage collection; the same object if it has it."""
+    is_marked = labels_of(secret).get(GARBAGE_COLLECTABLE) == "true"
+    return secret if is_marked else with_value(secret, ("metadata", "labels", GARBAGE_COLLECTABLE), "true")
 
 
 def secrets_to_delete(existing: Manifest | None, name: str, *, with_prefix: bool) -> tuple[str, ...]:
-    """The names of the Secrets to be deleted, before their ManagedResource is.
+    """The names of the Secrets to delete before their ManagedResource.
 
-    Of one that does not exist any more only the name that is not unique is known.
+    Of a ManagedResource that does not exist any more only the name that is not unique is known.
 
     Args:
-        existing: the ManagedResource as it is stored; none if it does not exist.
+        existing: the ManagedResource as it is stored.
         name: of the ManagedResource.
         with_prefix: whether the names of its Secrets are prefixed.
     """
@@ -200,7 +145,7 @@ def secrets_to_delete(existing: Manifest | None, name: str, *, with_prefix: bool
 
 
 def keep_objects_patch(*, keep: bool) -> Mapping[str, Any]:
-    """The merge patch that makes the objects of a ManagedResource outlive it, or not."""
+    """The merge patch that decides whether the objects of a ManagedResource outlive it."""
     return {"spec": {"keepObjects": keep}}
 
 
@@ -209,31 +154,25 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def health_problem(managed_resource: Manifest) -> str | None:
-    """Why to wait on for a ManagedResource to be applied and healthy; none when it is."""
+    """Why a ManagedResource is not applied and healthy; none if it is."""
     return f"managed resource {key_of(managed_resource)} is not healthy" if check(managed_resource) else None
 
 
 def progress_problem(managed_resource: Manifest) -> str | None:
-    """Why to wait on for a ManagedResource to be healthy and rolled out; none when it is."""
+    """Why a ManagedResource is not healthy and rolled out; none if it is."""
     if problem := health_problem(managed_resource):
         return problem
-    if check_progressing(managed_resource):
-        return f"managed resource {key_of(managed_resource)} is still progressing"
-    return None
+    is_progressing = check_progressing(managed_resource)
+    return f"managed resource {key_of(managed_resource)} is still progressing" if is_progressing else None
 
 
 def still_exists(key: ObjectKey) -> str:
-    """Why to wait on for a ManagedResource to be gone."""
+    """The problem of a ManagedResource that is not gone yet."""
     return f"resource {key} still exists"
 
 
 def deletion_problem(managed_resource: Manifest, timeout: str) -> str:
-    """What to tell when a ManagedResource is not gone in time: what holds it up, if that is known.
-
-    Args:
-        managed_resource: as it was seen last.
-        timeout: the text of the error that the waiting ended with.
-    """
+    """The error of a ManagedResource that was not gone before a timeout, with what holds it up, if that is known."""
     applied = find(conditions_of(managed_resource), RESOURCES_APPLIED)
     if (
         applied is None
@@ -245,10 +184,10 @@ def deletion_problem(managed_resource: Manifest, timeout: str) -> str:
 
 
 def any_of_class(managed_resources: Iterable[Manifest], resource_class: str | None) -> bool:
-    """Whether one of the ManagedResources is of exactly that class; none: of one that names no class."""
+    """True if one of the ManagedResources is of exactly that class; none: without class."""
     return any((each.get("spec") or {}).get("class") == resource_class for each in managed_resources)
 
 
 def error_codes(text: str) -> tuple[str, ...]:
-    """The codes of an error: an object that the API server takes for invalid is for users to correct."""
-    return (CONFIGURATION_PROBLEM,) if _INVALID_OBJECT.search(text) else ()
+    """The codes of an error: users have to correct an object that the API server finds invalid."""
+    return ("ERR_CONFIGURATION_PROBLEM",) if _INVALID_OBJECT.search(text) else ()

@@ -1,8 +1,8 @@
-"""The Secrets that hold objects: how objects are written into one, and how it is named after its content.
+"""Secrets that hold objects: how objects are written into one, and how it is named after its content.
 
-Such a Secret never changes: whoever wants another content makes another Secret, moves its users to that one, and leaves
-the old one to garbage collection. How an object is written is told to the registry. It has to write equal objects as
-equal bytes, with sorted keys: the bytes make the name of the Secret, and another name is another roll-out.
+Such a Secret is immutable: for another content another Secret is made, and the garbage collector deletes the old one.
+The encoding has to write equal objects as equal bytes, with sorted keys: the bytes make the name, and another name is
+another roll-out.
 
 Source: managed-resources §17.
 """
@@ -23,21 +23,13 @@ from hedgerow.machinery.objects import Manifest, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError, text_at, texts_at, with_value
 
 _HASH_LENGTH: Final = 8
-PREFIX: Final = "managedresource-"
 OPAQUE: Final = "Opaque"
-_SEPARATOR: Final = "\n---\n"
 
 
 def make_unique(manifest: Manifest) -> Result[Manifest, str]:
-    """The Secret or ConfigMap, immutable, garbage-collectable, and named after its content; or why it cannot be.
+    """The Secret or ConfigMap, immutable, garbage-collectable and named after its stored content; or the error.
 
-    The content is what is stored: of a Secret the decoded data, of a ConfigMap its text and its binary data.
-
-    Args:
-        manifest: with a name, or with the beginning of one that ends with a hyphen.
-
-    Example:
-        a Secret `web` that holds `bar` as `foo` is named `web-bd142ccf`
+    A Secret `web` that holds `bar` as `foo` is named `web-bd142ccf`.
     """
     try:
         content = _content(manifest)
@@ -54,26 +46,24 @@ def make_unique(manifest: Manifest) -> Result[Manifest, str]:
 
 
 def _content(manifest: Manifest) -> dict[str, bytes] | None:
-    """The values that an object holds, by key; none for an object of another kind than those two."""
-    kind = (manifest.get("apiVersion"), manifest.get("kind"))
-    if kind == (SECRETS.api_version, SECRETS.kind):
-        # An API server lets the plain texts win over the encoded data of the same key.
-        return _values(manifest, "data", partial(b64decode, validate=True)) | _values(
-            manifest, "stringData", str.encode
-        )
-    if kind == (CONFIG_MAPS.api_version, CONFIG_MAPS.kind):
-        return _values(manifest, "data", str.encode) | _values(
-            manifest, "binaryData", partial(b64decode, validate=True)
-        )
-    return None
+    """The values of a Secret or ConfigMap by key; none for other kinds."""
+    decode = partial(b64decode, validate=True)
+    match manifest.get("apiVersion"), manifest.get("kind"):
+        case (SECRETS.api_version, SECRETS.kind):
+            # An API server prefers plain texts to encoded data of the same key.
+            return _values(manifest, "data", decode) | _values(manifest, "stringData", str.encode)
+        case (CONFIG_MAPS.api_version, CONFIG_MAPS.kind):
+            return _values(manifest, "data", str.encode) | _values(manifest, "binaryData", decode)
+        case _:
+            return None
 
 
 def _values(manifest: Manifest, field: str, decode: Callable[[str], bytes]) -> dict[str, bytes]:
     """The decoded values of a field.
 
     Raises:
-        UnreadableError: the field holds something else than texts.
-        ValueError: a text cannot be decoded; the message names its key and does not show it.
+        UnreadableError: the field holds other values than texts.
+        ValueError: a text cannot be decoded; the message names its key, not the text.
     """
     values = {}
     for key, text in texts_at(manifest, field).items():
@@ -85,7 +75,7 @@ def _values(manifest: Manifest, field: str, decode: Callable[[str], bytes]) -> d
 
 
 def _checksum(content: Mapping[str, bytes]) -> str:
-    """A hash of the values in the order of their keys, which are no part of it themselves."""
+    """A hash of the values, in the order of their keys, without the keys."""
     return _hash("".join(_hash(content[key]) for key in sorted(content)).encode())
 
 
@@ -94,17 +84,17 @@ def _hash(value: bytes) -> str:
 
 
 def secret_name(name: str, *, with_prefix: bool) -> str:
-    """The name that the Secret of a ManagedResource begins with; the whole of it where it is not made unique."""
-    return f"{PREFIX}{name}" if with_prefix else name
+    """The name of the Secret of a ManagedResource, before `make_unique`."""
+    return f"managedresource-{name}" if with_prefix else name
 
 
 def new_secret(namespace: str, name: str, data: Mapping[str, bytes], *, with_prefix: bool) -> Manifest:
-    """The Secret that holds some data, named after it and immutable.
+    """An immutable Secret that is named after its data.
 
     Args:
         namespace: of the ManagedResource.
         name: of the ManagedResource.
-        data: as a registry serialises it: file names to contents.
+        data: contents of files by name, as a registry serialises them.
         with_prefix: whether the name is prefixed, so that no Secret of another purpose has it.
     """
     plain = {
@@ -126,48 +116,35 @@ def with_labels(secret: Manifest, labels: Mapping[str, str]) -> Manifest:
 
 
 def unstructured_data(name: str, objects: Sequence[Manifest]) -> dict[str, bytes]:
-    """The data of a Secret that holds objects under the name of their ManagedResource; nothing where there are none.
-
-    Keys are sorted, so that equal objects make equal bytes.
-    """
-    if not objects:
-        return {}
-    return {name: "".join(_SEPARATOR + _compact(manifest) for manifest in objects).encode()}
-
-
-def _compact(manifest: Manifest) -> str:
-    return json.dumps(manifest, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    """The data of a Secret that holds objects as JSON under one name, with sorted keys; empty without objects."""
+    compact = partial(json.dumps, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return {name: "".join(f"\n---\n{compact(manifest)}" for manifest in objects).encode()} if objects else {}
 
 
 Encode: TypeAlias = Callable[[Manifest], bytes]
 
 
 def file_name(manifest: Manifest) -> str:
-    """The file that an object is written to; the namespace in it is empty for an object without one.
-
-    Example:
-        `rolebinding__bar__system_reader.yaml` for the RoleBinding `system:reader` in `bar`
-    """
+    """The file name of an object: `rolebinding__bar__system_reader.yaml` for RoleBinding `system:reader` in `bar`."""
     key = key_of(manifest)
     return f"{str(manifest.get('kind') or '').lower()}__{key.namespace}__{key.name.replace(':', '_')}.yaml"
 
 
 class _File(NamedTuple):
-    """What is written to a file, and the object that it came from; none for what was added as it is."""
-
     content: bytes
     manifest: Manifest | None
+    """The object in it; none for a file that was added as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """Objects and what has been written already, by file; adding makes another registry."""
+    """Objects and other contents by file name; adding makes another registry."""
 
     encode: Encode
     _files: Mapping[str, _File] = field(default_factory=dict)
 
     def add(self, *objects: Manifest | None) -> Result["Registry", str]:
-        """The registry with further objects, or why they cannot be added: two share a file. None is skipped."""
+        """The registry with further objects, each but `None`; an error if two have the same file name."""
         files = dict(self._files)
         for manifest in objects:
             if manifest is None:
@@ -179,11 +156,11 @@ class Registry:
         return Success(Registry(self.encode, files))
 
     def add_serialized(self, file: str, content: bytes) -> "Registry":
-        """The registry with a file as it is, in place of one by that name."""
+        """The registry with a file as it is, in place of one of that name."""
         return Registry(self.encode, {**self._files, file: _File(content, None)})
 
     def objects(self) -> dict[str, Manifest]:
-        """The objects by file; none for files that were added as they are."""
+        """The objects by file name, without files that were added as they are."""
         return {name: file.manifest for name, file in self._files.items() if file.manifest is not None}
 
     def serialized(self) -> dict[str, bytes]:
@@ -191,6 +168,6 @@ class Registry:
         return {name: file.content for name, file in self._files.items()}
 
     def __str__(self) -> str:
-        """Every file with its content, for people, by name."""
+        """All files with their contents, by name, for people."""
         files = sorted(self.serialized().items())
         return "\n\n".join(f"* {name}:\n{content.decode(errors='replace')}" for name, content in files)
