@@ -53,16 +53,12 @@ def _desired_replicas(manifest: Manifest, current: int | None, failure_tolerance
     if not component:
         return None
     if stated := text_at(manifest, "metadata", "annotations", HIGH_AVAILABILITY_REPLICAS):
-        return _stated_replicas(stated)
+        # Taken literally, even below one.
+        number = parse_int(stated, bits=32)
+        if isinstance(number, Failure):
+            return forbidden(str(invalid(annotation_path(HIGH_AVAILABILITY_REPLICAS), stated, number.failure())))
+        return number.unwrap()
     return 1 if component == "controller" and failure_tolerance == "" else 2
-
-
-def _stated_replicas(text: str) -> int | Denied:
-    """The number in an annotation, taken literally even below one; or the denial of another text."""
-    number = parse_int(text, bits=32)
-    if isinstance(number, Failure):
-        return forbidden(str(invalid(annotation_path(HIGH_AVAILABILITY_REPLICAS), text, number.failure())))
-    return number.unwrap()
 
 
 def with_replicas(context: HAContext, workload: Manifest) -> Manifest | Denied:

@@ -53,7 +53,6 @@ class NeededObject:
     """Whether others may have added labels that we do not know."""
 
     def __str__(self) -> str:
-        """Kind and key, as far as they are known."""
         return f"{self.resource.kind} {self.key}".rstrip("/ ")
 
 
@@ -66,7 +65,6 @@ class BlockingWebhook:
     needed: NeededObject
 
     def __str__(self) -> str:
-        """Webhook, object and rule."""
         rule = f"{', '.join(self.rule.operations)} of {', '.join(self.rule.resources)}"
         return (
             f'webhook "{self.webhook.name}" could block {self.needed}, '
@@ -88,27 +86,23 @@ def pods_of(namespace: str, labels: Labels) -> NeededObject:
 
 def blocking_webhooks(webhooks: Sequence[Registered], needed: Iterable[NeededObject]) -> tuple[BlockingWebhook, ...]:
     """Each webhook of a cluster that could block an object needed there, with the first of its rules that matches."""
-    return tuple(found for each in needed for webhook in webhooks if (found := _blocking(webhook, each)))
+    return tuple(
+        BlockingWebhook(webhook, rule, each)
+        for each in needed
+        for webhook in webhooks
+        if not webhook.ignores_failures and _may_select(webhook, each)
+        for rule in [rule for rule in webhook.rules if _concerns(rule, each.resource, webhook)][:1]
+    )
 
 
-def _blocking(webhook: Registered, needed: NeededObject) -> BlockingWebhook | None:
-    if webhook.ignores_failures or not (_may_select_namespace(webhook, needed) and _may_select_object(webhook, needed)):
-        return None
-    rule = next((rule for rule in webhook.rules if _concerns(rule, needed.resource, webhook)), None)
-    return None if rule is None else BlockingWebhook(webhook, rule, needed)
-
-
-def _may_select_namespace(webhook: Registered, needed: NeededObject) -> bool:
-    if needed.resource == NAMESPACES:
-        return _may_match(webhook.namespace_selector, needed.labels, complete=False)
-    name = needed.key.namespace
-    labels = {METADATA_NAME: name} if name else {}
-    return not needed.resource.namespaced or _may_match(webhook.namespace_selector, labels, complete=False)
-
-
-def _may_select_object(webhook: Registered, needed: NeededObject) -> bool:
-    selector = webhook.object_selector
-    return selector is None or _may_match(selector, needed.labels, complete=not needed.has_other_labels)
+def _may_select(webhook: Registered, needed: NeededObject) -> bool:
+    resource, namespace = needed.resource, needed.key.namespace
+    of_object = webhook.object_selector
+    if of_object is not None and not _may_match(of_object, needed.labels, complete=not needed.has_other_labels):
+        return False
+    of_namespace = needed.labels if resource == NAMESPACES else {METADATA_NAME: namespace} if namespace else {}
+    is_in_one = resource.namespaced or resource == NAMESPACES
+    return not is_in_one or _may_match(webhook.namespace_selector, of_namespace, complete=False)
 
 
 def _may_match(selector: LabelSelector, labels: Labels, *, complete: bool) -> bool:

@@ -123,7 +123,6 @@ def _certificate(
     *,
     is_authority: bool,
 ) -> x509.CertificateBuilder:
-    """What both certificates have in common."""
     usage = x509.KeyUsage(
         digital_signature=True,
         content_commitment=False,

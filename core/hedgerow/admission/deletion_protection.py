@@ -21,7 +21,6 @@ from hedgerow.machinery.scalars import parse_bool
 NAME: Final = "crd-deletion-protection"
 NOT_CONFIRMED: Final = f'must have a "{DELETION_CONFIRMATION}" annotation to delete'
 PROTECTED_DEFINITIONS: Final = (DELETION_PROTECTED, "true")
-"""Label of the protected CustomResourceDefinitions."""
 DEFINITIONS: Final = (CUSTOM_RESOURCE_DEFINITIONS, CUSTOM_RESOURCE_DEFINITIONS._replace(version="v1beta1"))
 CUSTOM_RESOURCES: Final = tuple(kind.resource for name, kind in KINDS.items() if name != "Bastion")
 """Bastions are short-lived and have to stay deletable."""

@@ -50,9 +50,8 @@ class WorkloadFacts:
 
     namespace: Manifest
     hpas: Sequence[Manifest] = ()
-    """HPAs of version v2; those of other namespaces and of other targets do not count."""
+    """HPAs of version v2; those of other namespaces and of other targets do not count. So it is with HVPAs."""
     hvpas: Sequence[Manifest] = ()
-    """HVPAs, likewise."""
 
 
 class Target(NamedTuple):
@@ -108,17 +107,14 @@ def decide(request: AdmissionRequest, facts: WorkloadFacts, config: HighAvailabi
 
 
 def _target(request: AdmissionRequest) -> Target:
-    """The object of a request as an autoscaler names it."""
     return Target(request.namespace, request.kind.api_version, request.kind.kind, request.name)
 
 
 def _context(target: Target, facts: WorkloadFacts, config: HighAvailabilityConfig) -> HAContext:
-    """What the rules look at for an object that may be scaled."""
-    annotations = [
+    failure_tolerance, zones, zone_pinning = (
         text_at(facts.namespace, "metadata", "annotations", name)
         for name in (FAILURE_TOLERANCE_TYPE, ZONES, ZONE_PINNING)
-    ]
-    failure_tolerance, zones, zone_pinning = annotations
+    )
     return HAContext(
         failure_tolerance,
         tuple(sorted({name for part in (zones or "").split(",") if (name := part.strip())})),

@@ -95,8 +95,6 @@ def _requested_seconds(pod: Manifest, otherwise: int) -> Result[int, str]:
 
 
 def _with_mounts(pod: Manifest) -> Manifest:
-    """The pod whose containers all mount the volume, whatever else they mount there."""
-
     def mounting(container: Mapping[str, Any]) -> Mapping[str, Any]:
         return with_value(container, ("volumeMounts",), [*list_at(container, "volumeMounts"), _MOUNT])
 
@@ -104,7 +102,6 @@ def _with_mounts(pod: Manifest) -> Manifest:
 
 
 def _token_volume(seconds: int) -> Manifest:
-    """The volume with the token, the cluster's CA and the name of the namespace."""
     namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
     sources = [
         {"serviceAccountToken": {"expirationSeconds": seconds, "path": "token"}},

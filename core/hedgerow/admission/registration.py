@@ -34,7 +34,6 @@ NOT_REMEDIATED: Final = {"remediation.webhook.shoot.gardener.cloud/exclude": "tr
 """Keeps Gardener from mending what it takes for a webhook of a user that endangers a shoot."""
 
 DOMAIN: Final = "resources.gardener.cloud"
-"""What the names of all webhooks end with."""
 NAMESPACE_PURPOSE: Final = "gardener.cloud/purpose"
 SYSTEM_PURPOSES: Final = ("kube-system", "kubernetes-dashboard")
 KUBE_SYSTEM: Final = "kube-system"
@@ -138,7 +137,6 @@ def registered_webhooks(mode: Mode, app: str, home: str, config: AdmissionConfig
 def _mutating(  # noqa: PLR0911 -- a table: one return for each webhook
     webhook: Webhook, mode: Mode, app: str, home: str
 ) -> RegisteredWebhook | None:
-    """The registration of a mutating webhook; none if the cluster does not call it."""
     registered = partial(RegisteredWebhook, webhook.path, f"{webhook.name}.{DOMAIN}")
     foreign = Requirement("app", Operator.NOT_IN, (app,))
     match webhook.name:

@@ -44,7 +44,6 @@ class AdmissionRequest:
     """Of the objects; one that the webhook is registered for."""
     resource: GroupVersionResource
     operation: str
-    """CREATE, UPDATE, DELETE or CONNECT."""
     namespace: str = ""
     """Of the object, whose metadata may leave it out. Empty: it is cluster-scoped."""
     name: str = ""

@@ -77,9 +77,8 @@ class Denied:
     """HTTP status that the client of the API server sees."""
     message: str
     reason: str = ""
-    """As in a Status, such as `Forbidden`; empty: none."""
+    """As in a Status, such as `Forbidden`, and so are the details; empty: none."""
     details: Mapping[str, Any] | None = None
-    """As in a Status."""
     is_undecided: bool = field(default=False, compare=False)
     """Whether a read failed that the decision needs. Not part of the answer; for logs and metrics."""
 
@@ -125,7 +124,6 @@ class Webhook:
     name: str
     """As in configurations: `high-availability-config`."""
     path: str
-    """Of its URL."""
     review: Reviewing
     """Decides about a request, from caches and from the live reads that it awaits."""
     reads: tuple[Read, ...] = ()

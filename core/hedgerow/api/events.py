@@ -82,7 +82,6 @@ def message_with_ages(message_at: Callable[[datetime], str], stored: Condition |
 
 
 def _order(event: Manifest) -> tuple[datetime, ObjectKey]:
-    """The time of an event, and its key for events of the same second."""
     return parse_timestamp(event.get("lastTimestamp")) or _LONG_AGO, key_of(event)
 
 

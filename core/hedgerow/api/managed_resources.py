@@ -17,15 +17,12 @@ from hedgerow.machinery.scalars import parse_bool
 MANAGED_RESOURCES: Final = Resource("resources.gardener.cloud", "v1alpha1", "managedresources", "ManagedResource")
 APPLYING: Final = "managedresource"
 """The name of the controller that applies ManagedResources."""
-
 GARBAGE_COLLECTABLE: Final = "resources.gardener.cloud/garbage-collectable-reference"
 """Label of ConfigMaps and Secrets that are deleted when nothing refers to them: `"true"`."""
-
 DEFAULT_CLASS: Final = "resources"
 """The class of a ManagedResource that names none."""
 FINALIZER: Final = "resources.gardener.cloud/gardener-resource-manager"
 """Finalizer of ManagedResources and Secrets of the default class; other classes are appended with a dash."""
-
 SKIP_HEALTH_CHECK: Final = "resources.gardener.cloud/skip-health-check"
 """Annotation of an object whose health is not checked: `"true"`."""
 
@@ -33,24 +30,19 @@ RESOURCES_APPLIED: Final = "ResourcesApplied"
 RESOURCES_HEALTHY: Final = "ResourcesHealthy"
 RESOURCES_PROGRESSING: Final = "ResourcesProgressing"
 """The types of a ManagedResource's conditions."""
-
 DELETION_PENDING: Final = "DeletionPending"
 DELETION_FAILED: Final = "DeletionFailed"
 """Reasons of conditions while objects are being deleted."""
-
 HANDED_OVER: Final = "HandedOver"
 """Reason of conditions while an instance of another class is to take over."""
 
 MANAGED_BY: Final = "resources.gardener.cloud/managed-by"
 """Label of every managed object and of its templates; the value is configured."""
-
 ORIGIN: Final = "resources.gardener.cloud/origin"
 """Annotation of every managed object: the ManagedResource that it comes from."""
-
 APPLIED: Final = "resources.gardener.cloud/applied"
 NOT_APPLIED: Final = "false"
 """Annotation of an entry in `status.resources`, and its value: the object is not known to have been applied."""
-
 DESCRIPTION: Final = "resources.gardener.cloud/description"
 DESCRIPTION_TEXT: Final = (
     "DO NOT EDIT - This resource is managed by gardener-resource-manager.\n"
@@ -61,30 +53,23 @@ DESCRIPTION_TEXT: Final = (
 IGNORE: Final = "resources.gardener.cloud/ignore"
 """Annotation of a ManagedResource: it is not reconciled; of an object in it: it is created and never updated. Any true
 boolean."""
-
 MODE: Final = "resources.gardener.cloud/mode"
 MODE_IGNORE: Final = "Ignore"
 """Annotation of an object in a ManagedResource, and its value: the object is released and lives on, unmanaged."""
-
 PRESERVE_REPLICAS: Final = "resources.gardener.cloud/preserve-replicas"
 PRESERVE_RESOURCES: Final = "resources.gardener.cloud/preserve-resources"
 """Annotations of a workload in a ManagedResource, `"true"`: its replicas, or its containers' resources, stay."""
-
 REFERENCE_PREFIX: Final = "reference.resources.gardener.cloud/"
 """Prefix of the annotations that name the ConfigMaps and Secrets that an object uses."""
 
 OPERATION: Final = "gardener.cloud/operation"
 """Annotation of a ManagedResource: an operation to perform now."""
-
 KEEP_OBJECT: Final = "resources.gardener.cloud/keep-object"
 """Annotation of a live object: it is not pruned. Any true boolean."""
-
 FINALIZE_DELETION_AFTER: Final = "resources.gardener.cloud/finalize-deletion-after"
 """Annotation of a live object: how long after its deletion its finalizers are removed. A duration."""
-
 DELETE_ON_INVALID_UPDATE: Final = "resources.gardener.cloud/delete-on-invalid-update"
 """Annotation of an object in a ManagedResource: it is recreated if the server refuses an update. Any true boolean."""
-
 APPLY_FAILED: Final = "ApplyFailed"
 """Reason of `ResourcesApplied` when an object could not be applied."""
 

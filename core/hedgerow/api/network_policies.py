@@ -15,23 +15,18 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, labe
 from hedgerow.machinery.patches import merge_patch
 
 DOMAIN: Final = "networking.resources.gardener.cloud"
-
 SERVICE_NAME: Final = f"{DOMAIN}/service-name"
 SERVICE_NAMESPACE: Final = f"{DOMAIN}/service-namespace"
 """With SERVICE_NAME on every policy that a Service asks for: the only record of the Service that it belongs to."""
-
 POLICY_DESCRIPTION: Final = "gardener.cloud/description"
 ALLOWED: Final = "allowed"
 
 NAMESPACE_SELECTORS: Final = f"{DOMAIN}/namespace-selectors"
 """On a Service: JSON list of label selectors of further namespaces whose pods may connect."""
-
 NAMESPACE_ALIAS: Final = f"{DOMAIN}/pod-label-selector-namespace-alias"
 """On a Service: the alias of its namespace in the pod labels of other namespaces."""
-
 FROM_WORLD_TO_PORTS: Final = f"{DOMAIN}/from-world-to-ports"
 """On a Service: JSON list of the container ports that anyone may connect to; the empty list means every port."""
-
 ALLOWED_PORTS_PREFIX: Final = f"{DOMAIN}/from-"
 ALLOWED_PORTS_SUFFIX: Final = "-allowed-ports"
 
@@ -39,7 +34,6 @@ ALL_SCRAPE_TARGETS: Final = "all-scrape-targets"
 ALL_SEED_SCRAPE_TARGETS: Final = "all-seed-scrape-targets"
 ALL_WEBHOOK_TARGETS: Final = "all-webhook-targets"
 """Aliases that components agree on for `from-<alias>-allowed-ports`."""
-
 ALL_SHOOTS: Final = "all-shoots"
 EXTENSIONS: Final = "extensions"
 ALL_ISTIO_INGRESSES: Final = "all-istio-ingresses"

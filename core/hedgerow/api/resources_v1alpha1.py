@@ -143,8 +143,5 @@ MANAGED_RESOURCE: Final = CustomResource(
         Column("Age", "date", ".metadata.creationTimestamp"),
     ),
 )
-"""The resource, as `kubectl get mr` shows it."""
-
 
 CUSTOM_RESOURCES: Final[tuple[CustomResource, ...]] = (MANAGED_RESOURCE,)
-"""Every resource that the project defines."""

@@ -15,7 +15,6 @@ TOKEN_INVALIDATOR: Final = "token-invalidator"  # noqa: S105 -- a value of a lab
 """Purpose of every Secret whose token may be invalidated; name of the webhook and of the controller for it."""
 TOKEN_REQUESTOR: Final = "token-requestor"  # noqa: S105 -- a value of a label
 """Purpose of every Secret that wants a token."""
-
 SKIP: Final = "token-invalidator.resources.gardener.cloud/skip"
 """Label of a ServiceAccount whose tokens are not invalidated, whatever its value."""
 CONSIDER: Final = "token-invalidator.resources.gardener.cloud/consider"
@@ -27,7 +26,6 @@ TOKEN: Final = "token"  # noqa: S105 -- the name of a subresource, of a data key
 """The subresource of a ServiceAccount that issues tokens, and the data key of a token."""
 KUBECONFIG: Final = "kubeconfig"
 """The data key of a kubeconfig that holds the token of its current user."""
-
 CLASS: Final = "resources.gardener.cloud/class"
 """Label of a Secret: the class of the responsible token requestor."""
 
@@ -39,17 +37,13 @@ EXPIRATION: Final = f"{_ACCOUNT}token-expiration-duration"
 """Annotation: the validity of the token."""
 RENEW_AT: Final = f"{_ACCOUNT}token-renew-timestamp"
 """Annotation that the token requestor writes: when to renew the token."""
-
 MOUNT_EXPIRATION: Final = "projected-token-mount.resources.gardener.cloud/expiration-seconds"
 """Annotation of a pod: the validity of the token that is mounted into it."""
-
 _REQUESTOR: Final = "token-requestor.resources.gardener.cloud/"
 TARGET_NAME: Final = f"{_REQUESTOR}target-secret-name"
 TARGET_NAMESPACE: Final = f"{_REQUESTOR}target-secret-namespace"
 """Annotations: the Secret of the target cluster that gets the token instead of this one."""
-
 ANNOTATIONS: Final = (ACCOUNT_NAME, ACCOUNT_NAMESPACE, EXPIRATION, RENEW_AT, TARGET_NAME, TARGET_NAMESPACE)
-
 _SECRET_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "finalizers", "deletionTimestamp")
 
 

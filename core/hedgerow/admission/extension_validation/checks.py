@@ -31,7 +31,6 @@ class Line(NamedTuple):
     """One line of a table."""
 
     types: Mapping[str, JsonType] = {}
-    """Of fields, by their paths."""
     checks: tuple[Check, ...] = ()
     change_checks: tuple[ChangeCheck, ...] = ()
 

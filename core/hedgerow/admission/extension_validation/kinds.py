@@ -71,7 +71,6 @@ class Kind:
         yield from all_of(self.checks, new)
 
     def _spec_stays(self, new: Manifest, old: Manifest) -> Iterator[Problem]:
-        """The spec of an object in deletion does not change."""
         changes = differences(value_at(new, "spec"), value_at(old, "spec"), self.shape.inside["spec"])
         if listed := ",".join(islice(changes, MOST_DIFFERENCES)):
             yield forbidden("spec", listed) if self.lists_differences else invalid_unshown("spec", FIELD_IS_IMMUTABLE)

@@ -34,7 +34,6 @@ class JsonType(NamedTuple):
     """What may stand in a field."""
 
     name: str
-    """With its article."""
     fits: Callable[[Any], bool]
     are_equal: Callable[[Any, Any], bool] | None = None
     """True if two values that fit mean the same although they are spelled differently; none: they never do."""
@@ -192,7 +191,6 @@ def _inside(pair: _Pair) -> list[_Pair] | None:
 
 
 def _are_equal(pair: _Pair) -> bool:
-    """True if two scalars are equal, by their declared type or as JSON."""
     _, expected, new, old = pair
     if new == old:
         return isinstance(new, bool) is isinstance(old, bool)

@@ -3,7 +3,7 @@
 Source: webhooks-and-tokens §1.2, §3.2, §9.1.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from hedgerow.admission.extension_validation.kinds import KINDS, Kind
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest
 from hedgerow.admission.webhook import INVALID, Allowed, Decision, Denied, Webhook, bad_request, type_problem
 from hedgerow.machinery.failures import Problem, joined
-from hedgerow.machinery.objects import Manifest, Resource, key_of
+from hedgerow.machinery.objects import Resource, key_of
 
 NAME: Final = "extension-validation"
 MOST_ERRORS: Final = 100
@@ -44,24 +44,18 @@ def review(kind: str, request: AdmissionRequest) -> Decision:
     rules = KINDS[kind]
     if denied := next(filter(None, (_undecodable(rules, manifest) for manifest in manifests)), None):
         return denied
-    return Allowed() if request.operation == DELETE else _verdict(rules, request.object, rules.errors(*manifests))
+    errors = () if request.operation == DELETE else tuple(islice(rules.errors(*manifests), MOST_ERRORS + 1))
+    return _invalid(rules.resource, key_of(request.object).name, errors) if errors else Allowed()
 
 
 def _undecodable(rules: Kind, manifest: Any) -> Denied | None:
-    """The denial of a value that is no object of the kind."""
     if problem := type_problem(manifest, rules.resource):
         return bad_request(problem)
-    if misfits := rules.misfits(manifest):
-        return bad_request(_listed(misfits))
-    return None
+    misfits = rules.misfits(manifest)
+    return bad_request(_listed(misfits)) if misfits else None
 
 
-def _verdict(rules: Kind, manifest: Manifest, found: Iterable[Problem]) -> Decision:
-    """The denial that lists the errors, if there are any."""
-    errors = tuple(islice(found, MOST_ERRORS + 1))
-    if not errors:
-        return Allowed()
-    resource, name = rules.resource, key_of(manifest).name
+def _invalid(resource: Resource, name: str, errors: Sequence[Problem]) -> Denied:
     causes = [{"reason": error.reason, "message": error.body, "field": error.path} for error in errors[:MOST_ERRORS]]
     return Denied(
         INVALID,
