@@ -34,7 +34,7 @@ from hedgerow.api.gardener import FAILURE_TOLERANCE_TYPE, HVPAS, ZONE_PINNING, Z
 from hedgerow.api.kubernetes import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, NAMESPACES, STATEFUL_SETS, namespace_key
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Read
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.questions import Found, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, integer_at, keeping, object_at, text_at
 from hedgerow.machinery.scalars import parse_bool
@@ -201,13 +201,7 @@ HPAS_BY_TARGET: Final = Index("HPAs by target", HORIZONTAL_POD_AUTOSCALERS, hpa_
 HVPAS_BY_TARGET: Final = Index("HVPAs by target", HVPAS, hvpa_targets)
 
 
-def transform_namespace(namespace: Manifest) -> Manifest:
-    """What is read of a Namespace: its name and the annotations that matter."""
-    annotations = annotations_of(namespace)
-    kept = {name: annotations[name] for name in (FAILURE_TOLERANCE_TYPE, ZONES, ZONE_PINNING) if name in annotations}
-    return {"metadata": {"name": (namespace.get("metadata") or {}).get("name") or "", "annotations": kept}}
-
-
+transform_namespace: Final = keeping("metadata.name", annotations=(FAILURE_TOLERANCE_TYPE, ZONES, ZONE_PINNING))
 _KEY: Final = ("metadata.namespace", "metadata.name")
 transform_hpa: Final = keeping(*_KEY, "spec.scaleTargetRef", "spec.maxReplicas")
 transform_hvpa: Final = keeping(*_KEY, "spec.targetRef", "spec.hpa.deploy", "spec.hpa.template.spec.maxReplicas")

@@ -13,6 +13,7 @@ from typing_extensions import ReadOnly
 from hedgerow.api.kubernetes import NETWORK_POLICIES
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, labels_of
 from hedgerow.machinery.patches import merge_patch
+from hedgerow.machinery.reading import keeping
 
 DOMAIN: Final = "networking.resources.gardener.cloud"
 SERVICE_NAME: Final = f"{DOMAIN}/service-name"
@@ -49,7 +50,9 @@ ACCESS_TARGET_API_SERVER: Final = (f"{GARDENER_DOMAIN}/access-target-apiserver",
 
 _NOTHING: Mapping[str, Any] = {}
 _RULES: Final = ("ingress", "egress")
-_IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
+_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
+IDENTITY: Final = tuple(f"metadata.{name}" for name in _METADATA)
+"""Paths of the fields that identify an object and its version, and tell of its deletion."""
 
 
 class PortManifest(TypedDict):
@@ -106,16 +109,13 @@ def allowed_ports_alias(annotation: str) -> str | None:
 def identifying_metadata(manifest: Manifest) -> dict[str, Any]:
     """Identity, version and deletion timestamp of an object."""
     metadata = manifest.get("metadata") or _NOTHING
-    return {name: metadata[name] for name in _IDENTITY if name in metadata}
+    return {name: metadata[name] for name in _METADATA if name in metadata}
 
 
-def transform_policy(policy: Manifest) -> Manifest:
-    """Identity, owner labels, description and spec; one transform, so that controllers share a cache."""
-    labels, annotations = labels_of(policy), annotations_of(policy)
-    metadata = identifying_metadata(policy)
-    metadata["labels"] = {name: labels[name] for name in (SERVICE_NAME, SERVICE_NAMESPACE) if name in labels}
-    metadata["annotations"] = {name: annotations[name] for name in (POLICY_DESCRIPTION,) if name in annotations}
-    return {"metadata": metadata, "spec": policy.get("spec") or {}}
+transform_policy: Final = keeping(
+    *IDENTITY, "spec", labels=(SERVICE_NAME, SERVICE_NAMESPACE), annotations=(POLICY_DESCRIPTION,)
+)
+"""Identity, owner labels, description and spec; one transform, so that controllers share a cache."""
 
 
 def service_of_policy(policy: Manifest) -> tuple[ObjectKey, ...]:

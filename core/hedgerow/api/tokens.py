@@ -3,11 +3,10 @@
 Source: webhooks-and-tokens §1.1, §6.2, §10, §11.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from hedgerow.api.kubernetes import SERVICE_ACCOUNT_NAME
-from hedgerow.machinery.objects import Manifest, annotations_of, key_of, labels_of
+from hedgerow.machinery.reading import keeping
 
 PURPOSE: Final = "resources.gardener.cloud/purpose"
 """Label of a Secret: one of the next two values."""
@@ -44,30 +43,17 @@ TARGET_NAME: Final = f"{_REQUESTOR}target-secret-name"
 TARGET_NAMESPACE: Final = f"{_REQUESTOR}target-secret-namespace"
 """Annotations: the Secret of the target cluster that gets the token instead of this one."""
 ANNOTATIONS: Final = (ACCOUNT_NAME, ACCOUNT_NAMESPACE, EXPIRATION, RENEW_AT, TARGET_NAME, TARGET_NAMESPACE)
-_SECRET_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "finalizers", "deletionTimestamp")
 
-
-def transform_secret(secret: Manifest) -> Manifest:
-    """Identity, version, finalizers, and the ServiceAccount of its token."""
-    metadata = secret.get("metadata") or {}
-    kept = {name: metadata[name] for name in _SECRET_METADATA if name in metadata}
-    if labels := _some(labels_of(secret), (PURPOSE, CONSIDER)):
-        kept["labels"] = labels
-    if annotations := _some(annotations_of(secret), (SERVICE_ACCOUNT_NAME,)):
-        kept["annotations"] = annotations
-    return {"metadata": kept}
-
-
-def transform_service_account(service_account: Manifest) -> Manifest:
-    """Its key, whether pods mount its token, whether its tokens are not invalidated, and the Secrets that hold them."""
-    key = key_of(service_account)
-    metadata: dict[str, Any] = {"namespace": key.namespace, "name": key.name}
-    if labels := _some(labels_of(service_account), (SKIP,)):
-        metadata["labels"] = labels
-    kept = {"metadata": metadata, "automountServiceAccountToken": service_account.get("automountServiceAccountToken")}
-    secrets = service_account.get("secrets")
-    return {**kept, "secrets": secrets} if secrets else kept
-
-
-def _some(texts: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    return {name: texts[name] for name in names if name in texts}
+transform_secret: Final = keeping(
+    *(
+        f"metadata.{name}"
+        for name in ("name", "namespace", "uid", "resourceVersion", "finalizers", "deletionTimestamp")
+    ),
+    labels=(PURPOSE, CONSIDER),
+    annotations=(SERVICE_ACCOUNT_NAME,),
+)
+"""Identity, version, finalizers, and the ServiceAccount of its token."""
+transform_service_account: Final = keeping(
+    "metadata.namespace", "metadata.name", "automountServiceAccountToken", "secrets", labels=(SKIP,)
+)
+"""Its key, whether pods mount its token, whether its tokens are not invalidated, and the Secrets that hold them."""

@@ -5,7 +5,7 @@ other fields may have any type, and stay as they are.
 """
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Self, TypeAlias, TypeVar, cast
 
 from hedgerow.machinery.failures import Problem, wrong_type
@@ -156,7 +156,7 @@ Fields: TypeAlias = Mapping[str, "Fields | None"]
 """Members of an object, or of each object in a list, and the members to keep of them; none: all."""
 
 
-def fields_at(*paths: str) -> Fields:
+def fields_at(*paths: str) -> dict[str, Any]:
     """The members at dotted paths."""
     fields: dict[str, Any] = {}
     for path in paths:
@@ -179,7 +179,10 @@ def pruned(value: Any, fields: Fields | None) -> Any:
     return value
 
 
-def keeping(*paths: str) -> Callable[[Manifest], Manifest]:
-    """The transform that keeps the fields of an object at dotted paths."""
+def keeping(*paths: str, labels: Iterable[str] = (), annotations: Iterable[str] = ()) -> Callable[[Manifest], Manifest]:
+    """The transform that keeps the fields of an object at dotted paths, and these labels and annotations."""
     fields = fields_at(*paths)
+    for field, names in (("labels", labels), ("annotations", annotations)):
+        if kept := dict.fromkeys(names):
+            fields.setdefault("metadata", {})[field] = kept
     return lambda manifest: cast("Manifest", pruned(manifest, fields))

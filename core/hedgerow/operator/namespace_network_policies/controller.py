@@ -14,6 +14,7 @@ from returns.result import Result, Success
 from hedgerow.api.gardener import CLUSTERS, GARDENS
 from hedgerow.api.kubernetes import ENDPOINTS, NAMESPACES, NETWORK_POLICIES, namespace_key
 from hedgerow.api.network_policies import (
+    IDENTITY,
     POLICY_DESCRIPTION,
     correction,
     identifying_metadata,
@@ -35,7 +36,7 @@ from hedgerow.machinery.objects import (
     resource_version_of,
     uid_of,
 )
-from hedgerow.machinery.reading import UnreadableError, list_at, text_at
+from hedgerow.machinery.reading import UnreadableError, keeping, list_at, text_at
 from hedgerow.machinery.selectors import LabelSelector, field_query
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.operator.namespace_network_policies.policies import (
@@ -137,9 +138,7 @@ def transform_namespace(namespace: Manifest) -> Manifest:
     return {"metadata": metadata, "status": {"phase": (namespace.get("status") or {}).get("phase")}}
 
 
-def transform_endpoints(endpoints: Manifest) -> Manifest:
-    """Identity and subsets."""
-    return {"metadata": identifying_metadata(endpoints), "subsets": endpoints.get("subsets")}
+transform_endpoints: Final = keeping(*IDENTITY, "subsets")
 
 
 def transform_cluster(cluster: Manifest) -> Manifest:
