@@ -42,11 +42,11 @@ def status_patch(
 
     Args:
         managed_resource: the object that the decision read.
-        conditions: the desired ones; others stay.
+        conditions: the desired ones. Other conditions, and members below that are none, stay.
         reason: the rule that asks for the patch.
-        resources: the references to the applied objects; none: they stay.
-        checksum: of the Secrets that they were applied from; none: it stays.
-        observed_generation: of the spec that they were applied for; none: it stays.
+        resources: the references to the applied objects.
+        checksum: of the Secrets that they were applied from.
+        observed_generation: of the spec that they were applied for.
     """
     given = {"observedGeneration": observed_generation, "resources": resources, "secretsDataChecksum": checksum}
     members = {name: value for name, value in given.items() if value is not None}
@@ -62,12 +62,8 @@ def _operations(
 ) -> Iterator[Operation]:
     status = managed_resource.get("status")
     if not isinstance(status, Mapping):
-        written = [condition.manifest() for condition in conditions]
-        value = {
-            **({"conditions": written} if written else {}),
-            **{name: value for name, value in members.items() if value},
-        }
-        if value:
+        written = {"conditions": [condition.manifest() for condition in conditions], **members}
+        if value := {name: member for name, member in written.items() if member}:
             yield from _unless_changed(managed_resource)
             yield {"op": "add", "path": "/status", "value": value}
         return
@@ -79,31 +75,29 @@ def _operations(
 
 
 def _of_conditions(managed_resource: Manifest, stored: Any, conditions: Sequence[Condition]) -> Iterator[Operation]:
-    entries = stored if isinstance(stored, list) else []
-    places: dict[Any, int] = {}
-    for place, entry in enumerate(entries):
+    places: dict[Any, tuple[str, Mapping[str, Any]]] = {}
+    for place, entry in enumerate(stored if isinstance(stored, list) else ()):
         if isinstance(entry, Mapping):
-            places.setdefault(entry.get("type"), place)
+            places.setdefault(entry.get("type"), (f"/status/conditions/{place}", entry))
+    new = []
     for condition in conditions:
-        at = places.get(condition.type)
-        if at is not None and condition.manifest() != entries[at]:
-            yield from _replacement(f"/status/conditions/{at}", entries[at], condition)
-    new = [condition.manifest() for condition in conditions if condition.type not in places]
+        manifest = condition.manifest()
+        if condition.type not in places:
+            new.append(manifest)
+            continue
+        path, entry = places[condition.type]
+        if manifest != entry:
+            tests = (
+                {"op": "test", "path": f"{path}/{name}", "value": entry[name]} for name in _TELLING if name in entry
+            )
+            yield from (*tests, {"op": "replace", "path": path, "value": manifest})
     if not new:
         return
     yield from _unless_changed(managed_resource)
     if isinstance(stored, list):
-        for manifest in new:
-            yield {"op": "add", "path": "/status/conditions/-", "value": manifest}
+        yield from ({"op": "add", "path": "/status/conditions/-", "value": manifest} for manifest in new)
     else:
         yield {"op": "add", "path": "/status/conditions", "value": new}
-
-
-def _replacement(path: str, entry: Mapping[str, Any], condition: Condition) -> Iterator[Operation]:
-    for member in _TELLING:
-        if member in entry:
-            yield {"op": "test", "path": f"{path}/{member}", "value": entry[member]}
-    yield {"op": "replace", "path": path, "value": condition.manifest()}
 
 
 def _unless_changed(managed_resource: Manifest) -> Iterator[Operation]:
@@ -118,12 +112,12 @@ def _outdated(managed_resource: Manifest) -> str | None:
     current = integer_at(managed_resource, "metadata", "generation") or 0
     if observed == current:
         return None
-    return f"observed generation of managed resource {_name(managed_resource)} outdated ({observed}/{current})"
+    return f"observed generation of managed resource {key_of(managed_resource)} outdated ({observed}/{current})"
 
 
 def _differs(managed_resource: Manifest, condition_type: str, expected: ConditionStatus) -> str | None:
     """The condition has to exist, with the expected status."""
-    condition, name = find(conditions_of(managed_resource), condition_type), _name(managed_resource)
+    condition, name = find(conditions_of(managed_resource), condition_type), key_of(managed_resource)
     if condition is None:
         return f"condition {condition_type} for managed resource {name} has not been reported yet"
     if condition.status == expected:
@@ -136,7 +130,7 @@ def check_applied(managed_resource: Manifest) -> str | None:
     try:
         outdated = _outdated(managed_resource)
     except UnreadableError as error:
-        return f"managed resource {_name(managed_resource)} is unreadable: {error}"
+        return f"managed resource {key_of(managed_resource)} is unreadable: {error}"
     return outdated or _differs(managed_resource, RESOURCES_APPLIED, ConditionStatus.TRUE)
 
 
@@ -163,8 +157,3 @@ def conditions_changed(change: Change) -> bool:
 def _said(managed_resource: Manifest) -> dict[str, tuple[str, str, str]]:
     conditions = conditions_of(managed_resource)
     return {each.type: (each.status, each.reason, each.message) for each in conditions if each.type in _TYPES}
-
-
-def _name(managed_resource: Manifest) -> str:
-    namespace, name = key_of(managed_resource)
-    return f"{namespace}/{name}"
