@@ -1,7 +1,7 @@
 """The catalogue: every resource, label, annotation and transform, and what one object says by itself.
 
 One module for each topic: `kubernetes` and `gardener` name resources, `network_policies`, `tokens` and
-`reference_annotations` say what annotations mean; `managed_resources`, `references`, `origins`, `managed_objects` and
+`reference_annotations` say what annotations mean; `managed_resources`, `references`, `managed_objects` and
 `managed_resource_status` are about ManagedResources. Nothing is imported here, so that nobody pays for all of it.
 
 The objects of the project's own API groups are types that check what they are told, one module per group and version.

@@ -14,8 +14,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from hedgerow.api.managed_resources import MANAGED_RESOURCES, ORIGIN, SKIP_HEALTH_CHECK, ClassFilter
-from hedgerow.api.origins import managed_resource_of
-from hedgerow.api.references import kinds_of_references
+from hedgerow.api.references import kinds_of_references, managed_resource_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Watch
 from hedgerow.machinery.objects import (

@@ -1,21 +1,34 @@
-"""The references of a ManagedResource: in its spec to Secrets, in its status to the objects that it has applied.
+"""References and origins: which Secrets and objects a ManagedResource names, and which one a live object names.
 
-The status holds the labels and annotations that each object's manifest had when it was applied. Functions that read
-entries raise UnreadableError if these have a shape that no API server stores.
+The spec refers to Secrets. The status refers to the applied objects, with the labels and annotations that each manifest
+had. Functions that read references raise UnreadableError if these have a shape that no API server stores.
 
-Source: managed-resources §2, §7.4 to §7.6; decision "`status.resources`".
+The origin is an annotation of a managed object. Several source clusters may deliver into one target cluster, so it has
+the id of the source cluster, unless that is empty.
+
+Source: managed-resources §2, §4.4, §7.4 to §7.6; decision "`status.resources`".
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from returns.result import Failure, Result, Success
+
 from hedgerow.api.kubernetes import LAST_APPLIED
-from hedgerow.api.managed_resources import APPLIED, NOT_APPLIED
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
+from hedgerow.api.managed_resources import APPLIED, NOT_APPLIED, ORIGIN
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, annotations_of, key_of
+from hedgerow.machinery.questions import Answer, Found
 from hedgerow.machinery.reading import each_at, text_at, texts_at
 
 DEFAULT_NAMESPACE: Final = "default"
+CLUSTER_IDENTITY: Final = ObjectKey("kube-system", "cluster-identity")
+"""The ConfigMap with the identity of the source cluster."""
+_IDENTITY_ENTRY: Final = "cluster-identity"
+_REQUIRED: Final = "<cluster>"
+_OPTIONAL: Final = "<default>"
+_UNKNOWN: Final = "unable to determine cluster id: cannot determine cluster identity from configmap: "
 
 
 class GroupKind(NamedTuple):
@@ -183,3 +196,70 @@ def readable_names(managed_resource: Manifest) -> tuple[str, ...]:
 def secret_refs(names: Sequence[str]) -> list[Mapping[str, str]]:
     """The entries of a spec that refer to Secrets."""
     return [{"name": name} for name in names]
+
+
+class Origin(NamedTuple):
+    """A ManagedResource, and the id of its cluster, which may be empty."""
+
+    cluster_id: str
+    managed_resource: ObjectKey
+
+    def __str__(self) -> str:
+        """As the annotation of the object spells it."""
+        key = "/".join(self.managed_resource)
+        return f"{self.cluster_id}:{key}" if self.cluster_id else key
+
+    def may_be(self, other: "Origin") -> bool:
+        """True if two origins may name one ManagedResource, whose cluster has got or lost its id."""
+        is_same_cluster = self.cluster_id == other.cluster_id or not self.cluster_id or not other.cluster_id
+        return self.managed_resource == other.managed_resource and is_same_cluster
+
+
+def parse_origin(text: str) -> Result[Origin, str]:
+    """The origin in an annotation, or why there is none."""
+    *cluster, key = text.split(":")
+    parts = key.split("/")
+    if len(cluster) > 1 or len(parts) != 2:  # noqa: PLR2004 -- namespace and name
+        return Failure(f"unexpected origin format: {json.dumps(text, ensure_ascii=False)}")
+    return Success(Origin("".join(cluster), ObjectKey(*parts)))
+
+
+def origin_of(live: Manifest) -> Origin | None:
+    """The origin of a live object; none if the annotation is absent or unreadable."""
+    text = annotations_of(live).get(ORIGIN)
+    return None if text is None else parse_origin(text).value_or(None)
+
+
+def managed_resource_of(live: Manifest, cluster_id: str) -> ObjectKey | None:
+    """The ManagedResource of a live object; none if it is of another cluster or unknown."""
+    origin = origin_of(live)
+    return origin.managed_resource if origin is not None and origin.cluster_id == cluster_id else None
+
+
+def other_origin(live: Manifest, own: Origin) -> Origin | None:
+    """The origin of a live object if it is another than `own`; none if it is `own` or unknown."""
+    origin = origin_of(live)
+    return None if origin is None or origin.may_be(own) else origin
+
+
+def asks_for_identity(configured: str) -> bool:
+    """True if the configuration says to read the cluster id from the cluster."""
+    return configured in {_REQUIRED, _OPTIONAL}
+
+
+def cluster_id(configured: str, identity: Answer) -> Result[str, str]:
+    """The effective id of the source cluster, or why the process cannot start without one.
+
+    Args:
+        configured: what the configuration says: an id, or how to find one.
+        identity: the ConfigMap that tells it, or why it could not be read; it matters only where it was asked for.
+    """
+    if not asks_for_identity(configured):
+        return Success(configured)
+    is_optional = configured == _OPTIONAL
+    if not isinstance(identity, Found):
+        return Success("") if is_optional and identity.is_not_found else Failure(_UNKNOWN + identity.message)
+    for config_map in identity.objects:
+        if (value := (config_map.get("data") or {}).get(_IDENTITY_ENTRY)) is not None:
+            return Success(value)
+    return Success("") if is_optional else Failure(f"{_UNKNOWN}no cluster-identity entry")

@@ -10,7 +10,7 @@ from returns import result
 
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.api.kubernetes import CONFIG_MAPS
-from hedgerow.api.origins import CLUSTER_IDENTITY, asks_for_identity, cluster_id
+from hedgerow.api.references import CLUSTER_IDENTITY, asks_for_identity, cluster_id
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Controller

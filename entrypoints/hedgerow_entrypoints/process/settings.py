@@ -23,7 +23,7 @@ class ProcessSettings:
     log_level: str = "info"
     log_format: str = "json"
     cluster_id: str = ""
-    """The id of the source cluster, or how to find it (`hedgerow.api.origins`)."""
+    """The id of the source cluster, or how to find it (`hedgerow.api.references`)."""
     problem_of_one_cluster: Problem | None = None
     """Why the process must not run where source and target are one cluster; none: it may."""
 

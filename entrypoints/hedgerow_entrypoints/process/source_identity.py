@@ -13,7 +13,7 @@ from typing import Final, TypeGuard
 from returns.result import Failure
 
 from hedgerow.api.kubernetes import CONFIG_MAPS, NAMESPACES
-from hedgerow.api.origins import CLUSTER_IDENTITY, asks_for_identity, cluster_id
+from hedgerow.api.references import CLUSTER_IDENTITY, asks_for_identity, cluster_id
 from hedgerow.machinery.clusters import KUBE_SYSTEM, Cluster
 from hedgerow.machinery.objects import uid_of
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion

@@ -9,8 +9,7 @@ import pytest
 
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_BY, MANAGED_RESOURCES, MODE, ORIGIN, is_ignored
-from hedgerow.api.origins import parse_origin
-from hedgerow.api.references import GroupKind, identity_of
+from hedgerow.api.references import GroupKind, identity_of, parse_origin
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, annotations_of, key_of, labels_of
 from hedgerow.machinery.plan import JsonPatch
 from hedgerow.resource_manager.managed_resources.autoscalers import scaled_objects

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from hedgerow.api.kubernetes import DEPLOYMENTS, PODS, REPLICA_SETS
-from hedgerow.api.origins import managed_resource_of
+from hedgerow.api.references import managed_resource_of
 from hedgerow.machinery.controller import Change, Watch, no_key
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.reading import UnreadableError, text_at, texts_at

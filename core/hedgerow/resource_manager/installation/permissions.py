@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.kubernetes import CONFIG_MAPS, EVENTS, LEASES, NAMESPACES, RBAC
-from hedgerow.api.origins import CLUSTER_IDENTITY
+from hedgerow.api.references import CLUSTER_IDENTITY
 from hedgerow.machinery.clusters import ANYTHING, KUBE_SYSTEM, Cluster, Permission
 from hedgerow.machinery.controller import Controller, Read
 from hedgerow.machinery.objects import Manifest, ObjectKey

@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import Final
 
 from hedgerow.api.managed_resources import APPLY_FAILED, MANAGED_RESOURCES
-from hedgerow.api.origins import Origin, other_origin
-from hedgerow.api.references import Identity, identity_of, references_of
+from hedgerow.api.references import Identity, Origin, identity_of, other_origin, references_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of
 from hedgerow.machinery.plan import Event, InOrder, Plan, RecordEvents, Update, WriteResult

@@ -24,7 +24,7 @@ from hedgerow.api.managed_resources import (
     is_ignored,
     transform_managed_resource,
 )
-from hedgerow.api.origins import origin_of
+from hedgerow.api.references import origin_of
 from hedgerow.api.tokens import transform_secret
 from hedgerow.machinery.clusters import ANYTHING, Cluster, Permission
 from hedgerow.machinery.conditions import ConditionStatus, condition_status

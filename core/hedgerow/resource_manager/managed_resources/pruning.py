@@ -12,8 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from hedgerow.api.events import event_block, message_with_ages, warnings_question
 from hedgerow.api.managed_resources import DELETION_PENDING, DESCRIPTION, ORIGIN, RESOURCES_APPLIED
-from hedgerow.api.origins import Origin
-from hedgerow.api.references import Reference
+from hedgerow.api.references import Origin, Reference
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.objects import Kind, ObjectKey, annotations_of
 from hedgerow.machinery.plan import Event, JsonPatch, Plan

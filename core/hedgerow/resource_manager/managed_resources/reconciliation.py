@@ -18,8 +18,7 @@ from returns.result import Result
 
 from hedgerow.api.managed_resource_status import status_patch
 from hedgerow.api.managed_resources import IGNORE, MANAGED_RESOURCES, OPERATION, RESOURCES_APPLIED, ClassFilter
-from hedgerow.api.origins import Origin
-from hedgerow.api.references import Identity
+from hedgerow.api.references import Identity, Origin
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, find, get_or_init, updated
 from hedgerow.machinery.controller import Context

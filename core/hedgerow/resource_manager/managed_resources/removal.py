@@ -26,8 +26,7 @@ from returns.result import Failure
 
 from hedgerow.api.kubernetes import PERSISTENT_VOLUME_CLAIMS
 from hedgerow.api.managed_resources import FINALIZE_DELETION_AFTER, GARBAGE_COLLECTABLE, KEEP_OBJECT
-from hedgerow.api.origins import Origin, origin_of, other_origin
-from hedgerow.api.references import DEFAULT_NAMESPACE, Reference
+from hedgerow.api.references import DEFAULT_NAMESPACE, Origin, Reference, origin_of, other_origin
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import (
     Kind,

@@ -11,7 +11,7 @@ import click
 from returns.result import Failure
 
 from hedgerow.admission.registration import Mode, registered_webhooks
-from hedgerow.api.origins import asks_for_identity
+from hedgerow.api.references import asks_for_identity
 from hedgerow.api.shape import read
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.failures import json_type

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hedgerow.api.gardener import HVPAS
 from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.api.managed_objects import FIELDS_READ, fingerprint, is_metadata_only, transform_of
-from hedgerow.api.origins import managed_resource_of
+from hedgerow.api.references import managed_resource_of
 from hedgerow.machinery.objects import Kind, Manifest, Resource
 from hedgerow.machinery.reading import with_value
 from hedgerow.resource_manager.health import object_health, object_progressing

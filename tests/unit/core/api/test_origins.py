@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
-from hedgerow.api.origins import Origin, asks_for_identity, cluster_id, managed_resource_of, parse_origin
+from hedgerow.api.references import Origin, asks_for_identity, cluster_id, managed_resource_of, parse_origin
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import Answer, Found, NotAnswered
 
