@@ -1,7 +1,7 @@
 """Controller declarations: watches, indexes, and the function that reconciles a key.
 
-The same declaration runs against a real API server, in the in-memory cluster and over files; nothing here knows which.
-A reconciliation is level-based: it gets a key, never an event.
+The same declaration runs against API servers, in memory and over files. A reconciliation is level-based: it gets a key,
+never an event.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -52,10 +52,7 @@ def nothing_wrong(_manifest: Manifest) -> tuple[Problem, ...]:
 
 
 def creation_deletion_or(changed: Callable[[Manifest, Manifest], bool]) -> Callable[[Change], bool]:
-    """A predicate that lets creations, deletions, and updates with `changed(old, new)` pass.
-
-    An update to another uid is a creation: the deletion in between was missed.
-    """
+    """The predicate of creations, deletions, and updates with `changed(old, new)`, or to another uid."""
 
     def passes(change: Change) -> bool:
         old, new = change.old, change.new
@@ -76,10 +73,9 @@ class Read:
     """True if `transform` keeps nothing but metadata: the API server then sends only metadata."""
     cluster: Cluster = Cluster.TARGET
     may_be_absent: bool = False
-    """True if the API server may lack the resource, because its definition is not installed. It then has no objects."""
+    """True if the API server may lack the resource, which then has no objects."""
     required_for_sync: bool = True
-    """True if no decision begins before the objects are listed. Otherwise the wait is short, and the snapshot lacks the
-    resource until the list is there."""
+    """True if no decision begins before the objects are listed; otherwise a snapshot may lack the resource at first."""
     label_selector: str = ""
     field_selector: str = ""
     """As queries spell them: only objects that both select are read."""
@@ -96,13 +92,10 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Watch(Read):
-    """Objects that a controller reads, and the keys that their changes enqueue, after `transform`.
-
-    `enqueue` is called with the old and the new version of a changed object, so that a key that the object no longer
-    names is reconciled too.
-    """
+    """Objects that a controller reads, and the keys that their changes enqueue, after `transform`."""
 
     enqueue: Callable[[Manifest, Snapshot], Iterable[ObjectKey]]
+    """Called with the old and the new version: a key that the object no longer names is reconciled, too."""
     predicate: Callable[[Change], bool] = every_change
     _: KW_ONLY
     is_desired_state: bool = False
@@ -111,10 +104,7 @@ class Watch(Read):
 
 @dataclass(frozen=True, slots=True)
 class DynamicWatch:
-    """Watches of the kinds that are values of an index, while the cluster serves them.
-
-    They never delay the start of the controller.
-    """
+    """Watches of the kinds that are values of an index, while served. They do not delay the start of the controller."""
 
     kinds: Index[Kind]
     watches: Callable[[Resource], tuple[Watch, ...]]
@@ -137,8 +127,7 @@ class Context(Generic[Config]):
     """Every version of the target's API servers that this process has seen. None is ever removed: two servers of
     different versions behind one address cause one change, not one a minute."""
     looks_once: bool = False
-    """True in `plan`, and in `simulate` where no time passes: the decision leaves nothing to a later turn that a
-    process leaves to one so that its start is fast."""
+    """True in `plan`, and in `simulate` where no time passes: nothing may be left to a later turn for a fast start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,11 +209,7 @@ def owned_objects(controller: Controller[Config], snapshot: Snapshot) -> list[Ma
 
 
 def plans(controller: Controller[Config], snapshot: Snapshot, now: datetime) -> Iterator[tuple[ObjectKey, Plan]]:
-    """The plans of a controller for all keys of a snapshot, in order.
-
-    Raises:
-        TypeError: a decision awaits a step, which only a driver can perform.
-    """
+    """The plans of a controller for all keys of a snapshot, in order; TypeError for a decision that awaits a step."""
     context = Context(now, controller.config)
     for key in all_keys(controller, snapshot):
         with Execution(controller.reconcile(key, snapshot, context)) as execution:

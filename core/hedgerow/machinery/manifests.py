@@ -177,7 +177,6 @@ def snapshot_of(
 
 
 def _unlike_an_object(value: Any) -> Iterator[Failure]:
-    """What keeps a value from being an object at all."""
     if problems := object_problems(value):
         known = value if isinstance(value, dict) else {}
         metadata = known.get("metadata")
@@ -188,7 +187,6 @@ def _unlike_an_object(value: Any) -> Iterator[Failure]:
 
 
 def _unfit(watch: Watch, manifest: Manifest) -> Iterator[Failure]:
-    """What keeps an object from being one of its kind, as far as decisions read it."""
     problems = [*watch.problems(manifest)]
     if not problems:
         problems = [each for name in ("spec", "status") for each in _mistyped(name, dict, manifest.get(name))]

@@ -126,7 +126,6 @@ def matches_any(selectors: Iterable[LabelSelector], labels: Labels) -> bool:
 
 
 def _text_problems(text: object, kind: str, problem_of: Callable[[str], str | None], field: str) -> Iterator[Problem]:
-    """What is wrong with a label key or value."""
     if not isinstance(text, str):
         yield Problem(field, f"must be a label {kind}, is {json_type(text)}")
     elif problem := problem_of(text):
@@ -219,7 +218,6 @@ def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector
 
 
 def _comma_separated(words: Iterable[str]) -> list[list[str]]:
-    """Words divided at the commas outside parentheses."""
     parts: list[list[str]] = [[]]
     inside = False
     for word in words:

@@ -40,7 +40,6 @@ class Step(Generic[Reply_co]):
     __slots__ = ()
 
     def __await__(self) -> Generator["Step[Any]", Any, Reply_co]:
-        """Hand the step to the driver, and return its reply."""
         reply: Reply_co = yield self
         return reply
 
@@ -70,8 +69,7 @@ Making: TypeAlias = Coroutine[Any, Any, End]
 """A decision that awaits steps."""
 
 MOST_STEPS: Final = 10_000
-"""Steps of a reconciliation. Most need a few, one more for each error that they tolerate, and one for each slice of
-long work: at most some thousands to decode Secrets and to compute their checksum."""
+"""Most decisions need a few, and one for each slice of long work: some thousands to decode Secrets."""
 
 
 class EndlessDecisionError(Exception):
@@ -82,7 +80,10 @@ class EndlessDecisionError(Exception):
 
 
 class Execution(Generic[End]):
-    """One decision under way: either made already, or a coroutine that awaits steps."""
+    """One decision under way: what `reconcile` or `review` returned, its end or a coroutine that awaits steps.
+
+    Defects name what it is `about`; a decision of more than `most_steps` has one.
+    """
 
     __slots__ = ("_about", "_decision", "_is_waiting", "_most_steps", "_steps")
 
@@ -93,13 +94,6 @@ class Execution(Generic[End]):
     def __init__(self, decision: End | Making[End], about: object = ..., *, most_steps: int = ...) -> None: ...
 
     def __init__(self, decision: End | Making[End], about: object = "a part", *, most_steps: int = MOST_STEPS) -> None:
-        """An execution that has not begun.
-
-        Args:
-            decision: what `reconcile` or `review` returned: the end itself, or a coroutine.
-            about: the key or the request that it decides about, for the messages of defects.
-            most_steps: beyond which the decision is a defect.
-        """
         self._about = about
         self._decision: End | Making[End] | None = decision
         self._most_steps = most_steps
@@ -107,30 +101,19 @@ class Execution(Generic[End]):
         self._is_waiting = False
 
     def __enter__(self) -> Self:
-        """The execution itself."""
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Close it."""
         self.close()
 
     def begin(self) -> Step[Any] | End:
-        """The first step, or the end of a decision that needs none.
-
-        Raises:
-            RuntimeError: the execution has begun already, or is closed.
-        """
+        """The first step, or the end of a decision that needs none; RuntimeError if it has begun, or is closed."""
         if self._is_waiting:
             raise RuntimeError("the execution has begun already")
         return self._advance(None)
 
     def go_on(self, reply: Any) -> Step[Any] | End:
-        """The next step, or the end.
-
-        Raises:
-            EndlessDecisionError: the decision took too many steps.
-            RuntimeError: no step waits for a reply.
-        """
+        """The next step, or the end; RuntimeError if no step waits, EndlessDecisionError if there were too many."""
         if not self._is_waiting:
             raise RuntimeError("no step waits for a reply: the execution has not begun, or has ended")
         return self._advance(reply)
@@ -176,10 +159,9 @@ class Execution(Generic[End]):
 
 
 async def concurrently(parts: Iterable[Making[End]]) -> tuple[End, ...]:
-    """The results of several coroutines, in their order.
+    """The results of several coroutines that advance side by side, in their order.
 
-    They advance side by side: the driver gets the steps that all of them await as one step, and every coroutine
-    continues when all replies have arrived.
+    The driver gets the steps that all of them await as one step; they continue when all replies have arrived.
     """
     with ExitStack() as stack:
         executions = [stack.enter_context(Execution(part)) for part in parts]

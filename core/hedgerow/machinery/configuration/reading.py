@@ -68,7 +68,6 @@ class ConfigurationErrors:
     """As those of a valid file: a misspelt field often makes a file invalid. None if decoding failed."""
 
     def __str__(self) -> str:
-        """One error as it is, several as `[first, second]`."""
         return joined(self.errors)
 
 
@@ -154,7 +153,6 @@ class _Reader:
                     self.warnings.append(f"{at}: unknown field, ignored{hint}")
 
     def _stated(self, base: Section, document: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:
-        """The attributes that a document sets, with their values."""
         for declared in base.declared:
             value = self._under_any_name(declared, document, path)
             if value is not None:
@@ -164,7 +162,6 @@ class _Reader:
                     yield declared.attribute, read
 
     def _under_any_name(self, declared: SectionField, document: Mapping[Any, Any], path: str) -> Any:
-        """The value of a field in any of its spellings; None: no value."""
         value, at = document.get(declared.name), child(path, declared.name)
         for alias in declared.aliases:
             written, other = child(path, alias.name), document.get(alias.name)

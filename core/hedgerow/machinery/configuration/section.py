@@ -10,7 +10,7 @@ from dataclasses import MISSING, Field, dataclass, fields, replace
 from datetime import timedelta
 from enum import Enum, auto
 from types import NoneType
-from typing import Annotated, Any, ClassVar, Self, TypeVar, dataclass_transform, get_args, get_origin
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform, get_args, get_origin
 
 from hedgerow.machinery.failures import Problem, child
 from hedgerow.machinery.scalars import format_duration
@@ -24,15 +24,15 @@ class Purpose(Enum):
     RUN = auto()
     """A process in a cluster: everything that it needs must be set."""
     OFFLINE = auto()
-    """A command that runs controllers by name, whether the file enables them or not, without leader election."""
+    """A command that runs controllers by name, enabled or not, without leader election."""
 
 
 class Mark(Enum):
     """A property of a field."""
 
     LIMIT = auto()
-    """The field names a cluster, or limits the actions there. A misspelling of it, or of its section, is an error:
-    without the field the process would do more than its author wants."""
+    """It names a cluster, or limits actions there. A misspelling of it, or of its section, is an error: without the
+    field the process would do more than its author wants."""
     IDLE = auto()
     """The field has no effect. Another value than its default is a warning."""
     ZERO_IS_UNSET = auto()
@@ -42,15 +42,13 @@ class Mark(Enum):
 LIMIT, IDLE, ZERO_IS_UNSET = Mark
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """The name of a field in documents, if it is not the attribute in camel case."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(NamedTuple):
     """Another spelling of a field. Both together are an error."""
 
     name: str
@@ -62,22 +60,19 @@ class Alias:
     """True if it takes one item instead of a list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bits:
+class Bits(NamedTuple):
     """The length of an integer in the reference, sign included; 64 for an integer without this mark."""
 
-    count: int
+    width: int
 
 
-@dataclass(frozen=True, slots=True)
-class WhenEnabled:
+class WhenEnabled(NamedTuple):
     """The default of a field in a section that is enabled; in others the field stays unset."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A rule about the value of one field."""
 
     errors: Callable[[str, Any], Iterable[Problem]]
@@ -88,8 +83,7 @@ class Rule:
     """True if offline commands ignore it in a disabled section."""
 
 
-@dataclass(frozen=True, slots=True)
-class SectionField:
+class SectionField(NamedTuple):
     """One field of a section, as declared."""
 
     attribute: str
@@ -130,7 +124,7 @@ class SectionField:
             marks=marks,
             rules=[mark for mark in marks if isinstance(mark, Rule)],
             aliases=[mark for mark in marks if isinstance(mark, Alias)],
-            bits=marked(Bits(64)).count,
+            bits=marked(Bits(64)).width,
         )
 
     @property
@@ -159,12 +153,11 @@ class Section:
     """True if a printed section leaves out fields with their default."""
 
     def __init_subclass__(cls) -> None:
-        """Make the class a dataclass."""
         dataclass(frozen=True, kw_only=True)(cls)
         cls.declared = tuple(map(SectionField.of, fields(cls)))
 
     def is_checked(self, _purpose: Purpose, /) -> bool:
-        """False if the rules do not apply to this section."""
+        """True if the rules apply to this section."""
         return True
 
     def defaulted(self) -> Self:
@@ -177,7 +170,7 @@ class Section:
             yield from self.field_problems(path, purpose, *(field.attribute for field in self.declared))
 
     def field_problems(self, path: str, purpose: Purpose, *attributes: str) -> Iterator[Problem]:
-        """The errors of some fields: of each the first rule that it breaks, then the errors of the sections below."""
+        """The errors of some fields: the first broken rule of each, then the errors of the sections below."""
         for field, at, value in self._values(path):
             if field.attribute in attributes:
                 rules = (rule for rule in field.rules if not rule.only_if_enabled or self.is_checked(Purpose.RUN))
@@ -186,7 +179,7 @@ class Section:
                     yield from section.problems(below, purpose)
 
     def warnings(self, path: str, purpose: Purpose, /) -> Iterator[str]:
-        """Sentences about valid values of the section, and of those below it, that have no effect or cannot work."""
+        """Sentences about valid values, here and below, that have no effect or cannot work."""
         for field, at, value in self._values(path):
             if IDLE in field.marks and value != field.default:
                 yield f"{at}: this field is not acted on in this version"
@@ -202,7 +195,6 @@ class Section:
         }
 
     def _values(self, path: str) -> Iterator[tuple[SectionField, str, Any]]:
-        """The fields with their paths and values."""
         for field in self.declared:
             yield field, child(path, field.name), getattr(self, field.attribute)
 
@@ -214,7 +206,7 @@ class Switched(Section):
     """Whether it is enabled."""
 
     def is_checked(self, purpose: Purpose, /) -> bool:
-        """False if disabled, except for offline commands."""
+        """True if enabled, or for offline commands."""
         return self.enabled or purpose is Purpose.OFFLINE
 
     def defaulted(self) -> Self:
@@ -230,7 +222,6 @@ class Switched(Section):
 
 
 def _sections_in(path: str, value: object) -> Iterator[tuple[str, Section]]:
-    """The section that a field holds, or those in its list, each with its path."""
     if isinstance(value, Section):
         yield path, value
     elif isinstance(value, tuple):

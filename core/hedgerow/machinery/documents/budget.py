@@ -99,7 +99,6 @@ class ReadingBudget(SliceCounter):
         nodes_of_a_document: int = NODES_OF_A_DOCUMENT,
         text_of_a_document: int = TEXT_OF_A_DOCUMENT,
     ) -> None:
-        """A budget of which nothing is spent."""
         self._most_bytes, self._most_nodes, self._most_documents = size, nodes, documents
         self._nodes_of_a_document, self.text_of_a_document = nodes_of_a_document, text_of_a_document
 

@@ -79,7 +79,6 @@ def plain_value(text: str) -> PlainValue:
 
 
 def _number(text: str) -> PlainValue:
-    """The number that a text is, or the text."""
     if text[0] == ".":
         return _float(text) if _FRACTION.fullmatch(text) else text
     digits = text.replace("_", "")
@@ -106,6 +105,5 @@ def _decimal(text: str, digits: str) -> str | int | float:
 
 
 def _float(digits: str) -> int | float:
-    """A float, or the integer that it equals."""
     value = float(digits)
     return int(value) if value.is_integer() and int(value) in _INT64 else value

@@ -25,7 +25,6 @@ class JsonReader:
     """Reads values from texts, each with all its problems."""
 
     def __init__(self, *, is_strict: bool = True) -> None:
-        """A strict or a lenient reader."""
         self._is_strict = is_strict
         self.problems: list[str] = []
         """Those of the last value, as far as it was read."""
@@ -180,7 +179,6 @@ class _SlicedReader:
         return items if is_list else members, end
 
     def _key(self, position: int) -> tuple[str, int]:
-        """The key at a position, and where its value begins."""
         if self._text[position : position + 1] != '"':
             raise json.JSONDecodeError("Expecting property name enclosed in double quotes", self._text, position)
         key, end = self._scalar(self._text, position)

@@ -109,7 +109,6 @@ def _json_value(reader: JsonReader, text: str, position: int, budget: ReadingBud
 
 
 def _is_cut_off(error: json.JSONDecodeError) -> bool:
-    """True if a text ends in the middle of a value."""
     rest = error.doc[error.pos :].rstrip()
     return error.msg.startswith("Unterminated") or any(word.startswith(rest) for word in ("-", "true", "false", "null"))
 
@@ -209,7 +208,6 @@ def _has_content(text: str, budget: ReadingBudget) -> Slices[bool]:
 
 
 def _read(piece: _Piece, budget: ReadingBudget) -> Slices[Document]:
-    """The one document of a piece."""
     if len(piece.text) > budget.text_of_a_document:
         return _broken(f"{_CONVERTING}more than {budget.text_of_a_document} characters in one document")
     if (yield from occurs(NOT_TEXT, piece.text, budget)):

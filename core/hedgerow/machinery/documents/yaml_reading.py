@@ -114,7 +114,6 @@ def read_yaml(
 
 
 def _explanation(error: Exception, text: str, place: int, first_line: int) -> str:
-    """The error of the parser, with lines of the text."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return "is not YAML"
     line = first_line + error.problem_mark.line

@@ -72,7 +72,6 @@ class ValueBuilder:
     """
 
     def __init__(self, first_line: int, *, is_strict: bool, most_nodes: float) -> None:
-        """Begin a stream; `first_line` is the number of its first line."""
         self._first_line = first_line
         self._is_strict = is_strict
         self._most_nodes = most_nodes
@@ -222,7 +221,6 @@ class ValueBuilder:
             into.value.update(source)  # type: ignore[union-attr]  # as above
 
     def _tagged(self, event: ScalarEvent) -> Any:
-        """The value of a scalar with a tag."""
         tag = event.tag or "!"
         if tag in _TEXTS:
             return event.value
@@ -238,7 +236,6 @@ class ValueBuilder:
         return value
 
     def _plain(self, event: ScalarEvent) -> Any:
-        """The value of a scalar without quotes and tag; its text if JSON cannot hold it."""
         value = plain_value(event.value)
         if not isinstance(value, NotInJson):
             return value
@@ -255,7 +252,6 @@ class ValueBuilder:
 
 
 def _abandonment(problem: str, event: Any) -> ConstructorError:
-    """The error that ends the reading of a document."""
     return ConstructorError(None, None, problem, event.start_mark)
 
 

@@ -1,6 +1,6 @@
 """Records of decisions: their reads, steps and replies, and their end.
 
-That is enough to make them again: after an incident, to see why; before an upgrade, to see what a new version decides.
+That is enough to make them again: after an incident, or before an upgrade.
 
 The live decision is made once. Its journal (`journal`) holds references, and costs it next to nothing. The rest happens
 in another thread:

@@ -134,7 +134,6 @@ def _encoded_tagged(value: object) -> Json:
 
 
 def _fields(kind: type) -> Sequence[tuple[str, object]]:
-    """The names of the fields of a type, and their defaults."""
     if is_dataclass(kind):
         return [(member.name, member.default) for member in fields(kind)]
     names, defaults = getattr(kind, "_fields", ()), getattr(kind, "_field_defaults", {})
@@ -171,7 +170,6 @@ def _tagged(tag: Any, value: Mapping[str, Json]) -> Any:
 
 
 def _manifest(value: Json) -> Any:
-    """A part of a manifest."""
     if isinstance(value, list):
         return [_manifest(member) for member in value]
     if not isinstance(value, dict):

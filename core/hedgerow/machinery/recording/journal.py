@@ -2,9 +2,8 @@
 
 The journal of a live decision holds references to values that do not change. Another thread writes it down later.
 
-A part of it ends with a step, or with the end of the decision. The time, and pauses, are no steps of a journal: they
-say nothing about the world. A part holds the times that the decision got. An answer may change in a pause; the part
-holds the latest one.
+A part of it ends with a step, or with the end of the decision. `Now` and `Pause` are no steps of a journal; a part
+holds the times that the decision got, and the latest answers, which may change in a pause.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,10 +29,9 @@ class Lookup:
     resource: Resource
     cluster: Cluster
     what: Any = None
-    """A key; namespace and label selector; or the name of an index and a value."""
+    """A key; namespace and selector; or an index's name and a value."""
 
     def __str__(self) -> str:
-        """As messages name it."""
         which = str(self.resource)
         match self.method:
             case "get":
@@ -122,7 +120,7 @@ _BYTES: Final = 4000
 
 @dataclass(frozen=True, slots=True)
 class WriteReply:
-    """The result of a write without the action: replaying the decision yields the action again."""
+    """The result of a write without the action, which a replay yields again."""
 
     stored: Manifest | None
     error: ApiError | None
@@ -138,7 +136,7 @@ class Part:
     wants: Step[Any] | Plan | None = None
     """None: the decision raised."""
     reply: Any = None
-    """Results of writes as `WriteReply`; none for a plan, and for a step at which the decision was stopped."""
+    """Writes' as `WriteReply`; none for a plan, or if the decision was stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +157,7 @@ class Journal:
     turn: int = 0
     """Counts the turns of a run, from 1."""
     acted: tuple[str, ...] | None = None
-    """Of a shadow run: an outline of what the process wanted at the end of the last part, if that differs."""
+    """Of a shadow run: an outline of what the process wanted last, if that differs."""
 
     @property
     def weight(self) -> int:

@@ -240,7 +240,6 @@ def _difference(turn: Journal, number: int, played_part: Played) -> Difference |
 
 
 def _comparable(wants: Step[Any] | Plan) -> Json:
-    """A step or a plan as JSON, equal for equal requests; raises UnrecordableError."""
     if not isinstance(wants, Plan):
         return encoded(wants)
     value: dict[str, Any] = encoded(replace(wants, state=None))
@@ -251,7 +250,6 @@ def _comparable(wants: Step[Any] | Plan) -> Json:
 
 
 def _diff(recorded: Json, repeated: Json) -> list[str]:
-    """The unified diff of two plans or steps; empty if they are the same."""
     # Slow to import, and a process that records needs no difference.
     from difflib import unified_diff  # noqa: PLC0415
 
