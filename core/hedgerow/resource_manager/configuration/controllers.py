@@ -11,8 +11,6 @@ from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Final, TypeAlias
 
-from returns.result import Failure, Result
-
 from hedgerow.api.managed_resources import DEFAULT_CLASS, ClassFilter
 from hedgerow.machinery.configuration.rules import at_least, each_set, longer_than_zero, must_be_set, valid
 from hedgerow.machinery.configuration.section import (
@@ -65,16 +63,13 @@ class HealthSettings(Section):
     """After this time a ManagedResource is judged again although nothing has changed."""
 
 
-def _network(text: str) -> IPv4Network | IPv6Network | None:
-    """The network that a CIDR spells; none if it spells none, or has bits of a host."""
-    try:
-        return ip_network(text) if "/" in text else None
-    except ValueError:
-        return None
-
-
 def _network_problem(text: str) -> str | None:
-    return None if _network(text) else "must be a network such as 100.64.0.0/13"
+    is_network = "/" in text
+    try:
+        ip_network(text)
+    except ValueError:
+        is_network = False
+    return None if is_network else "must be a network such as 100.64.0.0/13"
 
 
 class KubeletCSRApproverSettings(SwitchedController):
@@ -90,8 +85,8 @@ class KubeletCSRApproverSettings(SwitchedController):
 
     @property
     def networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
-        """The networks of Services."""
-        return tuple(network for text in self.service_networks if (network := _network(text)))
+        """The networks of Services, in a valid section."""
+        return tuple(map(ip_network, self.service_networks))
 
 
 class ManagedResourceSettings(Section):
@@ -141,16 +136,12 @@ class SelectorSection(Section):
     @property
     def selector(self) -> LabelSelector:
         """The selector of a valid section."""
-        return self._parsed("").unwrap()
+        return parse_label_selector(self.manifest()).unwrap()
 
     def problems(self, path: str, _purpose: Purpose, /) -> Iterator[Problem]:
         """Every key, operator and value that no label selector may have."""
-        match self._parsed(path):
-            case Failure(problems):
-                yield from (replace(each, type=FieldErrorType.INVALID) for each in problems)
-
-    def _parsed(self, path: str) -> Result[LabelSelector, tuple[Problem, ...]]:
-        return parse_label_selector(self.manifest(), path)
+        for problem in parse_label_selector(self.manifest(), path).swap().value_or(()):
+            yield replace(problem, type=FieldErrorType.INVALID)
 
 
 class IngressControllerSection(Section):
@@ -183,12 +174,9 @@ class NetworkPolicySettings(SwitchedController):
 
     @property
     def rules(self) -> NetworkPolicyConfig:
-        """What the decisions of a valid section go by."""
-        ingress = self.ingress_controller_selector
-        return NetworkPolicyConfig(
-            tuple(section.selector for section in self.namespace_selectors),
-            ingress.pods if ingress else None,
-        )
+        """The configuration of the controller, for a valid section."""
+        selectors, ingress = self.namespace_selectors, self.ingress_controller_selector
+        return NetworkPolicyConfig(tuple(section.selector for section in selectors), ingress.pods if ingress else None)
 
 
 class NodeSettings(SwitchedController):
@@ -247,14 +235,10 @@ class TokenRequestorSettings(SwitchedController):
 
 
 def unlimited_token_requestor(settings: TokenRequestorSettings, seen: Collection[str]) -> Problem | None:
-    """The error of a token requestor that mints any token for every author of a Secret; none if it has a limit.
+    """The error of a token requestor without limits if source and target are one cluster.
 
-    In one cluster such a token lets who may write Secrets in any namespace become any ServiceAccount of that cluster.
-    With a separate target cluster the authors of Secrets are those who run it.
-
-    Args:
-        settings: of the token requestor, where source and target are one cluster.
-        seen: the namespaces of the source cluster to which the process is restricted; none: it sees all.
+    There it lets every author of a Secret become any ServiceAccount. With a separate target cluster the authors of
+    Secrets are those who run it. The process is restricted to the namespaces in `seen`; none: it sees all.
     """
     if not settings.enabled or settings.target_namespace or settings.source_namespaces or seen:
         return None

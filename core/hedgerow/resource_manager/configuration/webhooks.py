@@ -22,10 +22,9 @@ from hedgerow.machinery.failures import Problem, invalid, unsupported
 from hedgerow.machinery.names import label_key_problem, label_value_problem
 from hedgerow.machinery.selectors import LabelSelector
 
-EQUAL: Final = "Equal"
 EXISTS: Final = "Exists"
 NO_EXECUTE: Final = "NoExecute"
-OPERATORS: Final = (EQUAL, EXISTS)
+OPERATORS: Final = ("Equal", EXISTS)
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", NO_EXECUTE)
 Seconds: TypeAlias = Annotated[int | None, at_least(0, "must be greater than or equal to 0")]
 
@@ -50,6 +49,13 @@ class HighAvailabilitySettings(WebhookSettings):
     """How long pods stay on a Node that is not ready; left out: no toleration is added."""
     default_unreachable_toleration_seconds: Seconds = None
     """How long pods stay on a Node that cannot be reached; left out: no toleration is added."""
+
+    @property
+    def config(self) -> HighAvailabilityConfig:
+        """The configuration of the webhook."""
+        return HighAvailabilityConfig(
+            self.default_not_ready_toleration_seconds, self.default_unreachable_toleration_seconds
+        )
 
     def is_checked(self, _purpose: Purpose, /) -> bool:
         """True even if disabled, as in the reference."""
@@ -115,7 +121,7 @@ class Toleration(Section):
         if self.operator == EXISTS:
             if self.value:
                 yield invalid(at, self.value, "value must be empty when `operator` is 'Exists'")
-        elif self.operator not in {"", EQUAL}:
+        elif self.operator not in {"", "Equal"}:
             yield unsupported(at, self.operator, OPERATORS)
         elif problem := label_value_problem(self.value):
             yield invalid(at, self.value, problem)
@@ -130,6 +136,13 @@ class SystemComponentsSettings(WebhookSettings):
     """Added to the node selector of pods."""
     pod_tolerations: tuple[Toleration, ...] = ()
     """Added to the tolerations of pods."""
+
+    @property
+    def config(self) -> SystemComponentsConfig:
+        """The configuration of the webhook."""
+        tolerations = tuple(toleration.manifest() for toleration in self.pod_tolerations)
+        selector = LabelSelector(tuple(self.node_selector.items()))
+        return SystemComponentsConfig(selector, self.pod_node_selector, tolerations)
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
         """Labels that no Node can have; tolerations that no pod can have, even if disabled, as in the reference."""
@@ -163,31 +176,19 @@ class Webhooks(Section):
 
     @property
     def config(self) -> AdmissionConfig:
-        """What the enabled webhooks go by."""
+        """The configuration of the enabled webhooks, for a valid section."""
         availability, components = self.high_availability_config, self.system_components_config
-        seconds = (
-            availability.default_not_ready_toleration_seconds,
-            availability.default_unreachable_toleration_seconds,
-        )
         host, scheduler, mount = self.kubernetes_service_host, self.pod_scheduler_name, self.projected_token_mount
         return AdmissionConfig(
             crd_deletion_protection=self.crd_deletion_protection.enabled,
             endpoint_slice_hints=self.endpoint_slice_hints.enabled,
             extension_validation=self.extension_validation.enabled,
-            high_availability_config=HighAvailabilityConfig(*seconds) if availability.enabled else None,
+            high_availability_config=availability.config if availability.enabled else None,
             kubernetes_service_host=host.host if host.enabled else None,
             pod_scheduler_name=scheduler.scheduler_name if scheduler.enabled else None,
             pod_topology_spread_constraints=self.pod_topology_spread_constraints.enabled,
             projected_token_mount=mount.expiration_seconds if mount.enabled else None,
             seccomp_profile=self.seccomp_profile.enabled,
-            system_components_config=_components_config(components) if components.enabled else None,
+            system_components_config=components.config if components.enabled else None,
             token_invalidator=self.token_invalidator.enabled,
         )
-
-
-def _components_config(settings: SystemComponentsSettings) -> SystemComponentsConfig:
-    return SystemComponentsConfig(
-        node_selector=LabelSelector(tuple(settings.node_selector.items())),
-        pod_node_selector=settings.pod_node_selector,
-        pod_tolerations=tuple(toleration.manifest() for toleration in settings.pod_tolerations),
-    )

@@ -6,7 +6,6 @@ Source: managed-resources §11, §13, §14.
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import Enum, auto
 from functools import cache
 from typing import Any, Final
 
@@ -139,22 +138,14 @@ def _as_read(kind: Kind) -> Kind:
     return Kind(DEPLOYMENTS.api_version, kind.kind)
 
 
-class Eligibility(Enum):
-    """Whether a ManagedResource is judged."""
-
-    LEAVE = auto()
-    """Not before it changes."""
-    WAIT = auto()
-    """Not before its objects are applied."""
-    JUDGE = auto()
-
-
-def eligibility_of(managed_resource: Manifest, class_filter: ClassFilter) -> Eligibility:
-    """Whether a ManagedResource is judged now."""
-    is_left = is_ignored(managed_resource) or is_terminating(managed_resource)
-    if is_left or not class_filter.is_responsible(managed_resource):
-        return Eligibility.LEAVE
-    return Eligibility.WAIT if _applied_status(managed_resource) in _NOT_YET else Eligibility.JUDGE
+def judgeable(managed_resource: Manifest | None, config: HealthConfig) -> Manifest | Plan:
+    """The ManagedResource if it is judged now; otherwise the plan, which waits until its objects are applied."""
+    if managed_resource is None or is_ignored(managed_resource) or is_terminating(managed_resource):
+        return Plan()
+    if not config.class_filter.is_responsible(managed_resource):
+        return Plan()
+    waits = _applied_status(managed_resource) in _NOT_YET
+    return Plan(requeue_after=config.sync_period.total_seconds()) if waits else managed_resource
 
 
 def calls_for_judgement(class_filter: ClassFilter) -> Callable[[Change], bool]:
@@ -206,29 +197,19 @@ async def _judged(
 ) -> Plan:
     """Have one ManagedResource judged, if it is eligible, and write the verdict unless its status has it."""
     try:
-        managed_resource = _judgeable(key, snapshot, context.config)
+        managed_resource = judgeable(snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE), context.config)
         if isinstance(managed_resource, Plan):
             return managed_resource
         verdict = await judge(managed_resource)
         if isinstance(verdict, Failure):
             return failed(verdict)
         now = await Now()
-        latest = _judgeable(key, snapshot, context.config)
+        latest = judgeable(snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE), context.config)
         if isinstance(latest, Plan):
             return latest
         return Plan(_writes(latest, verdict, now), requeue_after=context.config.sync_period.total_seconds())
     except UnreadableError as error:
         return failed(Failure(MANAGED_RESOURCES, key, error.problem))
-
-
-def _judgeable(key: ObjectKey, snapshot: Snapshot, config: HealthConfig) -> Manifest | Plan:
-    """The ManagedResource if it is judged now, or the plan."""
-    managed_resource = snapshot.get(MANAGED_RESOURCES, key, Cluster.SOURCE)
-    eligibility = eligibility_of(managed_resource, config.class_filter) if managed_resource else Eligibility.LEAVE
-    if managed_resource is None or eligibility is Eligibility.LEAVE:
-        return Plan()
-    waits = eligibility is Eligibility.WAIT
-    return Plan(requeue_after=config.sync_period.total_seconds()) if waits else managed_resource
 
 
 def _writes(managed_resource: Manifest, verdict: Verdict, now: datetime) -> tuple[Action, ...]:

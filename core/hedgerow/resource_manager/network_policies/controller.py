@@ -37,6 +37,7 @@ from hedgerow.machinery.objects import (
     uid_of,
 )
 from hedgerow.machinery.plan import Action, Create, Delete, Event, MergePatch, Plan
+from hedgerow.machinery.reading import keeping
 from hedgerow.machinery.selectors import matches_any
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.network_policies.allowed_ports import (
@@ -170,12 +171,10 @@ def transform_namespace(namespace: Manifest) -> Manifest:
     return {"metadata": metadata}
 
 
-def transform_ingress(ingress: Manifest) -> Manifest:
-    """Identity and rules."""
-    spec = ingress.get("spec") or _NOTHING
-    if isinstance(spec, Mapping):
-        spec = {"rules": spec.get("rules") or []}
-    return {"metadata": identifying_metadata(ingress), "spec": spec}
+transform_ingress: Final = keeping(
+    *("metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion"),
+    *("metadata.deletionTimestamp", "spec.rules"),
+)
 
 
 def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NetworkPolicyConfig]) -> Plan:

@@ -6,9 +6,11 @@ import pytest
 
 from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.controller import Change
-from hedgerow.resource_manager.health.controller import Eligibility, calls_for_judgement, eligibility_of
+from hedgerow.machinery.plan import Plan
+from hedgerow.resource_manager.health.controller import HealthConfig, calls_for_judgement, judgeable
 
 DEFAULT = ClassFilter()
+LEAVE, WAIT, JUDGE = Plan(), Plan(requeue_after=60.0), None
 IGNORED = {"resources.gardener.cloud/ignore": "true"}
 FINALIZER = "resources.gardener.cloud/gardener-resource-manager"
 
@@ -21,24 +23,20 @@ def managed_resource(applied: str | None = "True", *, wanted_class: str = "", **
 @pytest.mark.parametrize(
     ("subject", "turn"),
     [
-        pytest.param(managed_resource(wanted_class="foo"), Eligibility.LEAVE, id="HL-1"),
-        pytest.param(managed_resource(), Eligibility.JUDGE, id="HL-1 class removed"),
-        pytest.param(managed_resource(annotations=IGNORED), Eligibility.LEAVE, id="HL-2"),
-        pytest.param(
-            managed_resource(annotations=dict.fromkeys(IGNORED, "yes")), Eligibility.JUDGE, id="HL-2 not true"
-        ),
-        pytest.param(managed_resource(None), Eligibility.WAIT, id="HL-3 absent"),
-        pytest.param(managed_resource("Progressing"), Eligibility.WAIT, id="HL-3 progressing"),
-        pytest.param(managed_resource("False"), Eligibility.WAIT, id="HL-3 false"),
-        pytest.param(managed_resource("Unknown"), Eligibility.JUDGE, id="unknown"),
-        pytest.param(managed_resource(deletionTimestamp="2026-01-01T00:00:00Z"), Eligibility.LEAVE, id="deleting"),
-        pytest.param(
-            managed_resource("False", annotations=IGNORED), Eligibility.LEAVE, id="left alone, not waited for"
-        ),
+        pytest.param(managed_resource(wanted_class="foo"), LEAVE, id="HL-1"),
+        pytest.param(managed_resource(), JUDGE, id="HL-1 class removed"),
+        pytest.param(managed_resource(annotations=IGNORED), LEAVE, id="HL-2"),
+        pytest.param(managed_resource(annotations=dict.fromkeys(IGNORED, "yes")), JUDGE, id="HL-2 not true"),
+        pytest.param(managed_resource(None), WAIT, id="HL-3 absent"),
+        pytest.param(managed_resource("Progressing"), WAIT, id="HL-3 progressing"),
+        pytest.param(managed_resource("False"), WAIT, id="HL-3 false"),
+        pytest.param(managed_resource("Unknown"), JUDGE, id="unknown"),
+        pytest.param(managed_resource(deletionTimestamp="2026-01-01T00:00:00Z"), LEAVE, id="deleting"),
+        pytest.param(managed_resource("False", annotations=IGNORED), LEAVE, id="left alone, not waited for"),
     ],
 )
-def test_a_managed_resource_is_judged_once_it_is_applied(subject: dict[str, Any], turn: Eligibility) -> None:
-    assert eligibility_of(subject, DEFAULT) is turn
+def test_a_managed_resource_is_judged_once_it_is_applied(subject: dict[str, Any], turn: Plan | None) -> None:
+    assert judgeable(subject, HealthConfig()) == (subject if turn is JUDGE else turn)
 
 
 @pytest.mark.parametrize(
