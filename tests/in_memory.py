@@ -16,7 +16,7 @@ from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuest
 from hedgerow.machinery.selectors import selected_by
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
-from hedgerow_adapters.kubernetes.questions import pages_of
+from hedgerow_adapters.kubernetes.live_reads import pages_of
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.options import FOREGROUND
 from hedgerow_adapters.memory.statuses import bad_request

@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.machinery.clusters import KUBE_SYSTEM
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow_adapters.kubernetes.live_reads import lacks
+from hedgerow_adapters.kubernetes.live_reads import is_unserved
 from hedgerow_adapters.memory import lost_group
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.documents import lacks_version
@@ -68,8 +68,8 @@ def test_what_is_not_served_is_named_by_no_answer_and_lacking_in_discovery(send:
     for request in (requests.list_page(resource), requests.get(resource, KEY)):
         assert status_error(send(request)).is_unproven_absence
 
-    assert asyncio.run(lacks(Way(send), resource))  # type: ignore[arg-type]  # it need not stream
-    assert not asyncio.run(lacks(Way(send), CONFIG_MAPS))  # type: ignore[arg-type]  # as above
+    assert asyncio.run(is_unserved(Way(send), resource))  # type: ignore[arg-type]  # it need not stream
+    assert not asyncio.run(is_unserved(Way(send), CONFIG_MAPS))  # type: ignore[arg-type]  # as above
 
 
 def test_a_cluster_is_known_by_its_namespace_kube_system(send: Send) -> None:
@@ -105,6 +105,6 @@ def test_the_group_of_a_server_that_is_away_stays_listed_and_lacks_nothing(targe
 
         assert not lacks_version(groups.body, AWAY.api_version)
         assert lacks_version(groups.body, UNSERVED.api_version)
-        assert not asyncio.run(lacks(Way(target.send), AWAY))  # type: ignore[arg-type]  # it need not stream
+        assert not asyncio.run(is_unserved(Way(target.send), AWAY))  # type: ignore[arg-type]  # it need not stream
     finally:
         target.send(requests.delete(API_SERVICES, ObjectKey("", f"{AWAY.version}.{AWAY.group}")))

@@ -28,7 +28,7 @@ from hedgerow_adapters.admission import (
     Reviewer,
 )
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
-from hedgerow_adapters.kubernetes.questions import Questions
+from hedgerow_adapters.kubernetes.live_reads import Questions
 from hedgerow_adapters.listening import Listener
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Transport

@@ -13,7 +13,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import merge_patch
-from hedgerow_adapters.kubernetes.live_reads import lacks
+from hedgerow_adapters.kubernetes.live_reads import is_unserved
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.responses import StatusError, status_error
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError, attributes_of
@@ -120,7 +120,7 @@ async def ask(transport: Transport, build: Callable[P, Request], *args: P.args, 
     error = status_error(response)
     is_absence = error.is_absence_of(attributes_of(request).name)
     if error.is_unproven_absence and args and isinstance(args[0], Resource):
-        is_absence = await lacks(transport, args[0])
+        is_absence = await is_unserved(transport, args[0])
     raise NotDoneError(NotDone(error.message, error, is_absence=is_absence))
 
 

@@ -16,15 +16,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import aiohttp
-from returns.result import Failure, Result, Success
 
 from hedgerow_adapters.kubernetes.bounds import TimeLimit, asked, bounded
 from hedgerow_adapters.protocol import json_codec, long_documents
 from hedgerow_adapters.protocol.transport import Request, TransportError
 
 
-def decoded_body(content: bytes, *, headers: Mapping[str, str], accept: str, is_success: bool) -> Result[Any, str]:
-    """The value of a body, or what is wrong with it, as the end of a sentence that began with "the answer".
+class UnreadableError(ValueError):
+    """An answer holds no value; says why, as the end of a sentence that began with "the answer"."""
+
+
+def decoded_body(content: bytes, *, headers: Mapping[str, str], accept: str, is_success: bool) -> Any:
+    """The value of a body.
 
     A failure may come from a proxy or a filter that speaks plain text, which then is the value. A success that is not
     JSON although JSON was asked for comes from something else than an API server.
@@ -34,13 +37,15 @@ def decoded_body(content: bytes, *, headers: Mapping[str, str], accept: str, is_
         headers: the answer's headers by their names in lower case.
         accept: the content types that were asked for.
         is_success: whether the status says so.
+
+    Raises:
+        UnreadableError: it has none.
     """
     if is_json(headers):
         return decoded_json(content)
-    media_type = _media_type(headers)
     if is_success and content and accept.startswith("application/json"):
-        return Failure(f"is {media_type or 'of no type'}, not JSON")
-    return Success(content.decode(errors="replace") if content else None)
+        raise UnreadableError(f"is {_media_type(headers) or 'of no type'}, not JSON")
+    return content.decode(errors="replace") if content else None
 
 
 def is_json(headers: Mapping[str, str]) -> bool:
@@ -52,12 +57,12 @@ def _media_type(headers: Mapping[str, str]) -> str:
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def decoded_json(content: bytes) -> Result[Any, str]:
-    """The value of a JSON text, or that it is none."""
+def decoded_json(content: bytes) -> Any:
+    """The value of a JSON text; raises UnreadableError."""
     try:
-        return Success(json_codec.decode(content))
+        return json_codec.decode(content)
     except ValueError:
-        return Failure("is not JSON")
+        raise UnreadableError("is not JSON") from None
 
 
 def lower_case_names(headers: Mapping[str, str]) -> dict[str, str]:
@@ -67,8 +72,6 @@ def lower_case_names(headers: Mapping[str, str]) -> dict[str, str]:
 
 class LineSplitter:
     """Splits chunks into lines. It reads each byte once, and copies it twice at most."""
-
-    __slots__ = ("_parts",)
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -133,17 +136,17 @@ async def content_of(server: str, request: Request, answer: aiohttp.ClientRespon
                 raise TransportError(f"the answer of {server} to {asked(request)} is too slow: it {brought}")
 
 
-async def decoded_in_slices(content: bytes) -> Result[object, str]:
-    """The value of a long JSON text, or that it is none; others get their turns meanwhile."""
+async def decoded_in_slices(content: bytes) -> object:
+    """The value of a long JSON text; others get their turns meanwhile. Raises UnreadableError."""
     decoding = long_documents.decoding(content)
     try:
         while True:
             next(decoding)
             await asyncio.sleep(0)
     except StopIteration as end:
-        return Success(end.value)
+        return end.value
     except ValueError:
-        return Failure("is not JSON")
+        raise UnreadableError("is not JSON") from None
 
 
 REDACTED: Final = "[redacted]"

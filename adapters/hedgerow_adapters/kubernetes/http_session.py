@@ -6,8 +6,7 @@ import errno
 import io
 import os
 import socket
-import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -64,54 +63,33 @@ class LoopConnector(aiohttp.TCPConnector):
     The HTTP client makes its sockets itself and hands them over. If such a connection breaks in that moment, uvloop
     closes the file descriptor and the socket object closes it again; by then the number may belong to the lease's
     connection, or to what the loop itself waits with, and the process goes silent or aborts
-    (https://github.com/MagicStack/uvloop/pull/646). The public options `socket_factory` and `resolver` do not
-    help: whichever are set, it hands over a socket.
+    (https://github.com/MagicStack/uvloop/pull/646; 0.23 still does). The public options `socket_factory` and `resolver`
+    do not help: whichever are set, it hands over a socket.
     """
 
     async def _wrap_create_connection(
-        self, *_arguments: Any, addr_infos: list[aiohttp.AddrInfoType], req: aiohttp.ClientRequest, **options: Any
+        self, *arguments: Any, addr_infos: list[aiohttp.AddrInfoType], **options: Any
     ) -> tuple[asyncio.Transport, ResponseHandler]:
         """Connect to the first of some addresses that answers. None is left in the list for the caller to try."""
-        try:
-            transport, protocol = await self._connected(addr_infos, options["ssl"], options["server_hostname"])
-        except ssl.CertificateError as error:
-            raise aiohttp.ClientConnectorCertificateError(req.connection_key, error) from error
-        except ssl.SSLError as error:
-            raise aiohttp.ClientConnectorSSLError(req.connection_key, error) from error
-        except OSError as error:
-            raise aiohttp.ClientConnectorError(req.connection_key, error) from error
-        finally:
-            addr_infos.clear()
-        return transport, protocol
+        *others, last = addr_infos
+        addr_infos.clear()
+        for address in others:
+            with contextlib.suppress(aiohttp.ClientConnectorError, TimeoutError):
+                async with asyncio.timeout(_OTHER_ADDRESS_AFTER):
+                    return await self._connected(address, *arguments, **options)
+        return await self._connected(last, *arguments, **options)
 
     async def _connected(
-        self, addresses: Sequence[aiohttp.AddrInfoType], tls: ssl.SSLContext | None, server_name: str | None
+        self, address: aiohttp.AddrInfoType, *arguments: Any, req: aiohttp.ClientRequest, **options: Any
     ) -> tuple[asyncio.Transport, ResponseHandler]:
-        *others, last = addresses
-        for address in others:
-            with contextlib.suppress(OSError):
-                async with asyncio.timeout(_OTHER_ADDRESS_AFTER):
-                    return await self._connected_to(address, tls, server_name)
-        return await self._connected_to(last, tls, server_name)
-
-    async def _connected_to(
-        self, address: aiohttp.AddrInfoType, tls: ssl.SSLContext | None, server_name: str | None
-    ) -> tuple[asyncio.Transport, ResponseHandler]:
-        family, _, _, _, (host, port, *_) = address
-        transport, protocol = await self._loop.create_connection(
-            self._factory,
-            host,
-            port,
-            family=family,
-            flags=socket.AI_NUMERICHOST,
-            ssl=tls,
-            server_hostname=server_name,
-        )
+        options["family"], _, _, _, (host, port, *_) = address
+        options["flags"] = socket.AI_NUMERICHOST
+        transport, protocol = await self._wrap_existing_connection(*arguments, host, port, req=req, **options)
         try:
             _notice_silence(transport)
-        except OSError:
+        except OSError as error:
             transport.abort()
-            raise
+            raise aiohttp.ClientConnectorError(req.connection_key, error) from error
         return transport, protocol
 
 

@@ -13,10 +13,10 @@ from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 import aiohttp
-from returns.result import Result, Success
 
 from hedgerow_adapters.kubernetes.answers import (
     LineSplitter,
+    UnreadableError,
     content_of,
     decoded_body,
     decoded_in_slices,
@@ -250,10 +250,14 @@ class HttpTransport:
             if not chunk:
                 break
             for line in lines.feed(chunk):
-                yield event_without_credentials(self._decoded(request, decoded_json(line)), authorization)
+                try:
+                    event = decoded_json(line)
+                except UnreadableError as error:
+                    raise self._spoiled(request, error) from None
+                yield event_without_credentials(event, authorization)
             await asyncio.sleep(0)
         if lines.is_inside_a_line:
-            raise TransportError(f"{self._what_came(request)} was cut off")
+            raise self._spoiled(request, "was cut off")
 
     async def _chunk(self, request: Request, answer: aiohttp.ClientResponse, limit: TimeLimit) -> bytes | None:
         """What has arrived since the last time, at least one byte; nothing at the end; none: a while of silence."""
@@ -264,22 +268,19 @@ class HttpTransport:
 
     async def _response(self, request: Request, answer: aiohttp.ClientResponse, content: bytes) -> Response:
         headers = lower_case_names(answer.headers)
-        if len(content) > DECODED_AT_ONCE and is_json(headers):
-            decoded = await decoded_in_slices(content)
-        else:
-            decoded = decoded_body(content, headers=headers, accept=request.accept, is_success=answer.ok)
-        body = self._decoded(request, decoded)
+        try:
+            if len(content) > DECODED_AT_ONCE and is_json(headers):
+                body = await decoded_in_slices(content)
+            else:
+                body = decoded_body(content, headers=headers, accept=request.accept, is_success=answer.ok)
+        except UnreadableError as error:
+            raise self._spoiled(request, error) from None
         if not answer.ok:
             body = without_credentials(body, _authorization_of(answer))
         return Response(answer.status, body, headers)
 
-    def _decoded(self, request: Request, value: Result[Any, str]) -> Any:
-        if isinstance(value, Success):
-            return value.unwrap()
-        raise TransportError(f"{self._what_came(request)} {value.failure()}")
-
-    def _what_came(self, request: Request) -> str:
-        return f"the answer of {self._server} to {asked(request)}"
+    def _spoiled(self, request: Request, problem: object) -> TransportError:
+        return TransportError(f"the answer of {self._server} to {asked(request)} {problem}")
 
     def _unanswered(self, mark: int, error: TransportError) -> None:
         """Tell of an outage where one begins with a request that began at a mark; one that never left is none."""

@@ -1,23 +1,41 @@
-"""Reads an API server once, without a watch or a memory: whole lists, which kinds it serves, its version.
+"""Reads API servers live: what they serve, whole lists, their version, and what a decision can learn from no cache.
 
 Source: Kubernetes documentation, "The Kubernetes API", discovery; decision "absence".
 """
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from http import HTTPStatus
+from types import MappingProxyType
 from typing import Final, TypeVar
 
-from hedgerow.machinery.clusters import ReadScope
+from hedgerow.machinery.clusters import Cluster, ReadScope, is_visible, is_wholly_visible
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow.machinery.questions import NotAnswered
+from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.documents import NO_LIST, Served, lacks_version, list_page, served
+from hedgerow_adapters.protocol.documents import (
+    NO_LIST,
+    Served,
+    is_object_of,
+    lacks_version,
+    list_page,
+    no_match,
+    served,
+)
 from hedgerow_adapters.protocol.responses import StatusError, missing_permission, not_answered, status_error
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
 PATIENCE: Final = 10.0
-"""Seconds for one request."""
+"""Seconds for one request or answer: no longer than an API server waits that asked for a review."""
+PAGE_PATIENCE: Final = 7.0
+"""Seconds until a page begins, and without a byte after that: a person waits for it."""
+AT_ONCE: Final = 32
+"""Questions that are under way at a time."""
+_BAD_REQUEST: Final = 400
 _NO_ANSWER: Final = 500
+_EVERYWHERE: Final[Mapping[Cluster, Sequence[str]]] = MappingProxyType({})
+Kept = TypeVar("Kept")
 
 
 async def look(transport: Transport, api_version: str) -> Served | NotAnswered:
@@ -39,7 +57,7 @@ async def look(transport: Transport, api_version: str) -> Served | NotAnswered:
     return not_answered(error)
 
 
-async def lacks(transport: Transport, resource: Resource) -> bool:
+async def is_unserved(transport: Transport, resource: Resource) -> bool:
     """True if a discovery document of the server lacks a resource; asked after a 404 that names no object."""
     looked = await look(transport, resource.api_version)
     return isinstance(looked, Served) and looked.resources.get(resource.kind) != resource
@@ -54,11 +72,6 @@ async def server_version(transport: Transport) -> str | None:
     body = response.body
     version = body.get("gitVersion") if response.is_success and isinstance(body, Mapping) else None
     return version if isinstance(version, str) else None
-
-
-PAGE_PATIENCE: Final = 7.0
-"""Seconds until a page begins, and without a byte after that: a person waits for it."""
-Kept = TypeVar("Kept")
 
 
 class ListingError(Exception):
@@ -83,7 +96,7 @@ class ListRefusedError(Exception):
 
 
 async def objects_of(transport: Transport, resource: Resource, scope: ReadScope) -> list[Manifest]:
-    """A whole list; raises as `list_transformed`."""
+    """As `list_transformed`, all of each object."""
     return await list_transformed(transport, resource, scope, itself)
 
 
@@ -119,7 +132,7 @@ async def list_transformed(
     except TransportError as lost:
         raise UnreachableError(str(lost)) from lost
     except ListRefusedError as refused:
-        is_unknown = refused.error.is_unproven_absence and await lacks(transport, resource)
+        is_unknown = refused.error.is_unproven_absence and await is_unserved(transport, resource)
         kind = UnknownResourceError if is_unknown else ListingError
         raise kind(missing_permission(refused.request, refused.error)) from refused
 
@@ -165,7 +178,120 @@ async def _pages(
             raise ListRefusedError(request, status_error(response))
         if (shown := list_page(response.body)) is None:
             raise TransportError(NO_LIST)
-        objects += (kept for each in shown.items if (kept := keep(each)) is not None)
+        objects += (kept for manifest in shown.items if (kept := keep(manifest)) is not None)
         continuation = shown.continuation
         if not continuation:
             return objects
+
+
+class Questions:
+    """Answers the questions of decisions; what the process is not to see, no server is asked about.
+
+    Guarantees: no more questions are under way than there are places, first come, first served; every question has its
+    answer, or the answer that there is none, in time.
+    """
+
+    def __init__(
+        self,
+        transports: Mapping[Cluster, Transport],
+        namespaces: Mapping[Cluster, Sequence[str]] = _EVERYWHERE,
+        *,
+        patience: float = PATIENCE,
+        places: asyncio.Semaphore | None = None,
+        beyond: bool = False,
+        hurried: bool = True,
+        lacks: Callable[[Cluster, Resource], Awaitable[bool]] | None = None,
+    ) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            transports: lead to the clusters.
+            namespaces: what the process sees of each cluster; where none is named: all of it.
+            patience: seconds for an answer, the wait for a place included.
+            places: shared by all who are to keep within the same limit.
+            beyond: whether a single object may be asked about wherever it is, and only lists are restricted.
+            hurried: whether a list, too, has to end within that time, and is given up otherwise although it goes on.
+            lacks: says after a 404 that proves nothing whether discovery lacks a resource; none: the server does.
+        """
+        self._transports = transports
+        self._namespaces = namespaces
+        self._patience = patience
+        self._beyond = beyond
+        self._hurried = hurried
+        self._lacks = lacks or (lambda cluster, resource: is_unserved(transports[cluster], resource))
+        self._places = places or asyncio.Semaphore(AT_ONCE)
+
+    async def ask(self, question: Question) -> Answer:
+        """What the API server shows now, or why it shows nothing."""
+        if problem := self._out_of_sight(question):
+            return NotAnswered(_NO_ANSWER, "OutOfSight", problem)
+        end = asyncio.get_running_loop().time() + self._patience
+        try:
+            async with asyncio.timeout_at(end):
+                await self._places.acquire()
+        except TimeoutError:
+            return NotAnswered(_NO_ANSWER, "", f"waited behind other questions for {self._patience:g} s")
+        try:
+            answer = await self._answer(question, end - asyncio.get_running_loop().time())
+        finally:
+            self._places.release()
+        is_unproven = (
+            isinstance(answer, NotAnswered) and answer.code == HTTPStatus.NOT_FOUND and not answer.is_not_found
+        )
+        if is_unproven and await self._lacks(question.cluster, question.resource):
+            return no_match(question.resource.object_kind)
+        return answer
+
+    async def _answer(self, question: Question, patience: float) -> Answer:
+        transport = self._transports[question.cluster]
+        try:
+            match question:
+                case ObjectQuestion():
+                    return await _object(transport, question, patience)
+                case ListQuestion():
+                    async with asyncio.timeout(patience if self._hurried else None):
+                        return Found(tuple(await whole_list(transport, pages_of(question), patience, itself)))
+        except ListRefusedError as refused:
+            return not_answered(refused.error)
+        except requests.UnaddressableError as nonsense:
+            return NotAnswered(_BAD_REQUEST, "BadRequest", str(nonsense))
+        except TransportError as lost:
+            return NotAnswered(_NO_ANSWER, "", str(lost))
+        except TimeoutError:
+            listed = question.resource.plural
+            return NotAnswered(_NO_ANSWER, "", f"the list of {listed} did not come to its end within {patience:g} s")
+
+    def _out_of_sight(self, question: Question) -> str | None:
+        """What keeps a question from being asked: the process is not to see what it is about. None if nothing."""
+        seen = self._namespaces.get(question.cluster, ())
+        match question:
+            case ObjectQuestion(resource, key):
+                return None if self._beyond or is_visible(resource, key, seen) else _unseen(key.namespace or key.name)
+            case ListQuestion(resource, _, namespace):
+                return None if is_wholly_visible(resource, namespace, seen) else _unseen(namespace)
+
+
+def _unseen(namespace: str) -> str:
+    which = f'Namespace "{namespace}" is not among those' if namespace else "not all Namespaces are among those"
+    return f"{which} that this process is configured to see"
+
+
+async def _object(transport: Transport, question: ObjectQuestion, patience: float) -> Answer:
+    response = await transport.send(requests.get(question.resource, question.key), timeout=patience)
+    if not response.is_success:
+        return not_answered(status_error(response), question.key.name)
+    if not is_object_of(question.key, response.body):
+        return NotAnswered(_NO_ANSWER, "", f"the answer is not {question.resource.kind} {question.key}")
+    return Found((response.body,))
+
+
+def pages_of(question: ListQuestion) -> Callable[..., Request]:
+    """The requests for the pages of what a question asks for, as `requests.list_page` takes them further."""
+    return partial(
+        requests.list_page,
+        question.resource,
+        namespace=question.namespace,
+        selector=question.label_selector,
+        field_selector=question.field_selector,
+        metadata_only=question.metadata_only,
+    )

@@ -13,25 +13,45 @@ from collections.abc import Mapping
 from typing import Final
 
 
-class TokenBucket:
-    """Lets `burst` requests pass at once and `rate` a second in the long run. Pure: it is told the time."""
+class Throttle:
+    """Lets `burst` requests pass at once and `rate` a second in the long run, first come, first served.
 
-    __slots__ = ("_burst", "_rate", "_tokens", "_updated")
+    Guarantees: who cannot have a turn in time is told so at once, and who gives up waiting makes room for those behind,
+    so that however many want a turn, as many get theirs as the rate allows.
+    """
 
     def __init__(self, rate: float, burst: int) -> None:
-        """A full bucket; `rate` is above zero, in requests a second, and `burst` at least one."""
+        """A full bucket of tokens; `rate` is above zero, in requests a second, and `burst` at least one."""
         self._rate = rate
         self._burst = burst
         self._tokens = float(burst)
         self._updated = -math.inf
+        # Only the first in the queue has taken a token, so that nobody's wait was reckoned with the token of another
+        # who then gives up.
+        self._head = asyncio.Lock()
+        self._queued = 0
+
+    async def has_turn(self, patience: float) -> bool:
+        """Wait for a turn; false at once where it would come later than in `patience` seconds."""
+        clock = asyncio.get_running_loop().time
+        if self.wait(clock(), ahead=self._queued) > patience:
+            return False
+        self._queued += 1
+        try:
+            await self._head.acquire()
+        finally:
+            self._queued -= 1
+        try:
+            await asyncio.sleep(self.reserve(clock()))
+        except asyncio.CancelledError:
+            self.give_back()
+            raise
+        finally:
+            self._head.release()
+        return True
 
     def wait(self, now: float, *, ahead: int = 0) -> float:
-        """The seconds until a token may be used by one before whom others take theirs; zero while there are enough.
-
-        Args:
-            now: seconds on a clock that does not go back.
-            ahead: how many others.
-        """
+        """The seconds until one behind so many others has a token; `now` is of a clock that never goes back."""
         return max(0.0, (ahead + 1 - self._filled(now)) / self._rate)
 
     def reserve(self, now: float) -> float:
@@ -41,51 +61,11 @@ class TokenBucket:
         return max(0.0, -self._tokens / self._rate)
 
     def give_back(self) -> None:
-        """Put a token back that was not used."""
+        """Let somebody else have a turn that was had, but not used."""
         self._tokens += 1
 
     def _filled(self, now: float) -> float:
         return min(self._burst, self._tokens + (now - self._updated) * self._rate)
-
-
-class Throttle:
-    """Gives callers their turns, first come, first served, as fast as a bucket allows.
-
-    Guarantees: who cannot have a turn in time is told so at once, and who gives up waiting makes room for those behind,
-    so that however many want a turn, as many get theirs as the rate allows.
-    """
-
-    __slots__ = ("_bucket", "_head", "_queued")
-
-    def __init__(self, bucket: TokenBucket) -> None:
-        self._bucket = bucket
-        # Only the first in the queue has taken a token, so that nobody's wait was reckoned with the token of another
-        # who then gives up.
-        self._head = asyncio.Lock()
-        self._queued = 0
-
-    async def has_turn(self, patience: float) -> bool:
-        """Wait for a turn; false at once where it would come later than in `patience` seconds."""
-        clock = asyncio.get_running_loop().time
-        if self._bucket.wait(clock(), ahead=self._queued) > patience:
-            return False
-        self._queued += 1
-        try:
-            await self._head.acquire()
-        finally:
-            self._queued -= 1
-        try:
-            await asyncio.sleep(self._bucket.reserve(clock()))
-        except asyncio.CancelledError:
-            self._bucket.give_back()
-            raise
-        finally:
-            self._head.release()
-        return True
-
-    def give_back(self) -> None:
-        """Let somebody else have a turn that was had, but not used."""
-        self._bucket.give_back()
 
 
 def throttle(qps: float | None, burst: int | None) -> Throttle | None:
@@ -97,24 +77,12 @@ def throttle(qps: float | None, burst: int | None) -> Throttle | None:
     """
     if qps is None or qps <= 0:
         return None
-    return Throttle(TokenBucket(qps, max(1, burst if burst is not None else math.ceil(qps))))
+    return Throttle(qps, max(1, burst if burst is not None else math.ceil(qps)))
 
 
 MAX_RETRIES: Final = 10
 """As Kubernetes' own clients."""
-
-_TOO_MANY_REQUESTS: Final = 429
-_SERVER_ERRORS: Final = range(500, 600)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds of a `Retry-After` header; none if there is no such header, or one with a date.
-
-    Args:
-        headers: an answer's headers by their names in lower case.
-    """
-    value = headers.get("retry-after", "").strip()
-    return float(value) if value.isascii() and value.isdigit() else None
+_OVERLOADED: Final = {429, *range(500, 600)}
 
 
 def wait_before_retry(status: int, headers: Mapping[str, str], *, retries: int) -> float | None:
@@ -125,15 +93,14 @@ def wait_before_retry(status: int, headers: Mapping[str, str], *, retries: int) 
         headers: its headers by their names in lower case.
         retries: how often the request was sent again already.
     """
-    if retries >= MAX_RETRIES or not (status == _TOO_MANY_REQUESTS or status in _SERVER_ERRORS):
+    if retries >= MAX_RETRIES or status not in _OVERLOADED:
         return None
-    return retry_after(headers)
+    seconds = headers.get("retry-after", "").strip()
+    return float(seconds) if seconds.isascii() and seconds.isdigit() else None  # else there is none, or a date
 
 
 class Outage:
     """What the requests of one connection say together about its server."""
-
-    __slots__ = ("_answers", "_is_out")
 
     def __init__(self) -> None:
         self._answers = 0

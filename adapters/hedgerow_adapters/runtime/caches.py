@@ -21,7 +21,7 @@ from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.informer import Informer, InformerObserver, Recovery
 from hedgerow_adapters.kubernetes.discovery import Discovery
-from hedgerow_adapters.kubernetes.questions import AT_ONCE
+from hedgerow_adapters.kubernetes.live_reads import AT_ONCE
 from hedgerow_adapters.runtime.clusters import Clusters
 from hedgerow_adapters.runtime.long_decisions import LongDecisions
 from hedgerow_adapters.runtime.queue import WorkQueue

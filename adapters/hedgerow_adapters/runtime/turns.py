@@ -20,7 +20,7 @@ from hedgerow.machinery.questions import KindQuestion, NotAnswered
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Execution, Now, Pause, Step
 from hedgerow_adapters.clock import utc_now
-from hedgerow_adapters.kubernetes.questions import Questions
+from hedgerow_adapters.kubernetes.live_reads import Questions
 from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.runtime.deletions import DeletionGuard
 from hedgerow_adapters.runtime.events import EventSink

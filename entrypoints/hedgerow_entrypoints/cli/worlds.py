@@ -168,7 +168,7 @@ class LiveClusters(NamedTuple):
 
     def ask(self, question: Question) -> Answer:
         """What a cluster shows."""
-        from hedgerow_adapters.kubernetes.questions import Questions  # noqa: PLC0415 -- files need none
+        from hedgerow_adapters.kubernetes.live_reads import Questions  # noqa: PLC0415 -- files need none
 
         readable = {role: world.transport for role, world in self.worlds(datetime.now(UTC)).items()}
         with asyncio.Runner(loop_factory=VirtualClockLoop) as runner:

@@ -29,7 +29,7 @@ from hedgerow_adapters.admission import (
     Reviewer,
     default_folder,
 )
-from hedgerow_adapters.kubernetes.questions import Questions
+from hedgerow_adapters.kubernetes.live_reads import Questions
 from hedgerow_adapters.listening import FileBudget, Listener, ListenError
 from hedgerow_adapters.probes import Check, Checks, SharedCheck
 from hedgerow_adapters.runtime.caches import Caches, View

@@ -18,7 +18,7 @@ from hedgerow.machinery.clusters import KUBE_SYSTEM, Cluster
 from hedgerow.machinery.objects import uid_of
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
 from hedgerow_adapters.informer.recovery import Recovery, restart_delay
-from hedgerow_adapters.kubernetes.questions import Questions
+from hedgerow_adapters.kubernetes.live_reads import Questions
 from hedgerow_adapters.runtime.clusters import Access
 from hedgerow_adapters.telemetry import get_logger
 from hedgerow_entrypoints.errors import CommandError

@@ -179,6 +179,6 @@ class ReviewFacts:
         return Found(asked_for) if asked_for and answer.is_not_found else answer
 
     async def _live_answer(self, transport: Transport, question: Question) -> Answer:
-        from hedgerow_adapters.kubernetes.questions import Questions  # noqa: PLC0415 -- as above
+        from hedgerow_adapters.kubernetes.live_reads import Questions  # noqa: PLC0415 -- as above
 
         return await Questions(dict.fromkeys(Cluster, transport), hurried=False).ask(question)

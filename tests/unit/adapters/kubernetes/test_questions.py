@@ -9,8 +9,8 @@ from hedgerow.api.kubernetes import NAMESPACES, NODES, PODS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion, Question
-from hedgerow_adapters.kubernetes import questions as module
-from hedgerow_adapters.kubernetes.questions import Questions
+from hedgerow_adapters.kubernetes import live_reads as module
+from hedgerow_adapters.kubernetes.live_reads import Questions
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 from tests.virtual_clock import virtual_time

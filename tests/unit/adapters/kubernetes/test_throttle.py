@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow_adapters.kubernetes.pacing import Throttle, TokenBucket, throttle
+from hedgerow_adapters.kubernetes.pacing import Throttle, throttle
 from tests.virtual_clock import virtual_time
 
 
@@ -19,7 +19,7 @@ from tests.virtual_clock import virtual_time
 def test_no_stretch_of_time_sees_more_requests_than_burst_and_rate_allow(
     rate: float, burst: int, pauses: list[float]
 ) -> None:
-    bucket, now, sent = TokenBucket(rate, burst), 0.0, []
+    bucket, now, sent = Throttle(rate, burst), 0.0, []
     for pause in pauses:
         now += pause
         sent.append(now + bucket.reserve(now))
@@ -31,7 +31,7 @@ def test_no_stretch_of_time_sees_more_requests_than_burst_and_rate_allow(
 
 
 def test_a_burst_passes_at_once_and_the_next_waits() -> None:
-    bucket = TokenBucket(rate=2, burst=3)
+    bucket = Throttle(rate=2, burst=3)
 
     assert [bucket.reserve(100) for _ in range(5)] == [0, 0, 0, 0.5, 1]
     assert bucket.reserve(101.5) == 0
@@ -55,7 +55,7 @@ async def test_as_many_pass_at_once_as_the_burst_says_or_a_second_allows(
 
 @given(before=st.integers(0, 9), ahead=st.integers(0, 9), now=st.integers(0, 100).map(float))
 def test_the_wait_that_is_foretold_is_the_one_that_comes(before: int, ahead: int, now: float) -> None:
-    bucket = TokenBucket(rate=2, burst=3)
+    bucket = Throttle(rate=2, burst=3)
     for _ in range(before):
         bucket.reserve(0)
 
@@ -89,7 +89,7 @@ class Callers:
 @pytest.mark.parametrize("leaves", [False, True], ids=["refused", "made to stop waiting"])
 @virtual_time
 async def test_however_many_want_a_turn_as_many_get_theirs_as_the_rate_allows(*, leaves: bool) -> None:
-    callers = Callers(Throttle(TokenBucket(rate=5, burst=1)))
+    callers = Callers(Throttle(rate=5, burst=1))
     async with asyncio.TaskGroup() as tasks:
         for _ in range(600):
             for _ in range(5):
@@ -103,7 +103,7 @@ async def test_however_many_want_a_turn_as_many_get_theirs_as_the_rate_allows(*,
 
 @virtual_time
 async def test_who_cannot_have_a_turn_in_time_is_told_so_at_once_and_takes_none_away() -> None:
-    callers = Callers(Throttle(TokenBucket(rate=1, burst=1)))
+    callers = Callers(Throttle(rate=1, burst=1))
     async with asyncio.TaskGroup() as tasks:
         for patience in [0, 0.5, 3, 1, 3, 3, 3, 3]:
             tasks.create_task(callers.one(patience))
@@ -115,7 +115,7 @@ async def test_who_cannot_have_a_turn_in_time_is_told_so_at_once_and_takes_none_
 
 @virtual_time
 async def test_who_gives_up_makes_room_for_those_behind() -> None:
-    callers = Callers(Throttle(TokenBucket(rate=1, burst=1)))
+    callers = Callers(Throttle(rate=1, burst=1))
     async with asyncio.TaskGroup() as tasks:
         for after in [10, 0.5, 0.6, 10, 0.7, 10]:
             tasks.create_task(callers.one_who_leaves(after))
@@ -125,7 +125,7 @@ async def test_who_gives_up_makes_room_for_those_behind() -> None:
 
 @virtual_time
 async def test_a_turn_that_was_not_used_is_somebody_elses() -> None:
-    queue = Throttle(TokenBucket(rate=1, burst=1))
+    queue = Throttle(rate=1, burst=1)
     assert await queue.has_turn(0)
     queue.give_back()
 

@@ -27,7 +27,7 @@ from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswere
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce, Pause
 from hedgerow_adapters.kubernetes.discovery import Discovery
-from hedgerow_adapters.kubernetes.questions import Questions
+from hedgerow_adapters.kubernetes.live_reads import Questions
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, MemoryTransport
 from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol import requests

@@ -20,7 +20,7 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.resource_manager.managed_resources.controller import managed_resource_controller
 from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow_adapters.kubernetes.discovery import CHECKED_EVERY
-from hedgerow_adapters.kubernetes.pacing import Throttle, TokenBucket
+from hedgerow_adapters.kubernetes.pacing import Throttle
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
@@ -147,7 +147,7 @@ class Throttled(MemoryTransport):
 
     def __init__(self, cluster: InMemoryCluster) -> None:
         super().__init__(cluster)
-        self._throttle = Throttle(TokenBucket(5, 10))
+        self._throttle = Throttle(5, 10)
 
     @override
     async def send(
