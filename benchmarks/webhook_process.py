@@ -14,10 +14,14 @@ from hedgerow.admission import Webhook
 from hedgerow.admission.config import HighAvailabilityConfig
 from hedgerow.admission.high_availability import webhook
 from hedgerow.machinery.questions import Answer, Question
-from hedgerow_adapters.admission import AdmissionServer, Certificates, Exchange, Reviewer, View
+from hedgerow_adapters.admission.certificates import Certificates
+from hedgerow_adapters.admission.exchange import Exchange
+from hedgerow_adapters.admission.reviewer import Reviewer, View
+from hedgerow_adapters.admission.server import AdmissionServer
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
-from hedgerow_adapters.listening import Listener
-from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs, get_logger
+from hedgerow_adapters.listening.accepting import Listener
+from hedgerow_adapters.telemetry.logs import configure_logs, get_logger
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
 
 CONFIG: Final = HighAvailabilityConfig(not_ready_seconds=60, unreachable_seconds=60)

@@ -31,7 +31,8 @@ from hedgerow_adapters.simulation import KeyPlan, in_memory, planning, seeded_cl
 from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.timed_simulation import Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
-from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics
+from hedgerow_adapters.telemetry.controller import ControllerTelemetry
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 
 _Problems: TypeAlias = tuple[LoadProblem, ...]
 """What of some manifests no API server would store; `manifest:2` is the second one."""

@@ -15,7 +15,10 @@ from typing import Final, NamedTuple, TypeAlias, cast
 
 from aiohttp import web
 
-from hedgerow_adapters.listening import Connection, ConnectionObserver, FileBudget, HttpServer, Limits, Listener
+from hedgerow_adapters.listening.accepting import Listener
+from hedgerow_adapters.listening.connection import Connection, ConnectionObserver
+from hedgerow_adapters.listening.connections import FileBudget, Limits
+from hedgerow_adapters.listening.server import HttpServer
 
 Check: TypeAlias = Callable[[], Awaitable[str | None]]
 """Returns what is wrong, as a clause without a full stop; none: nothing."""

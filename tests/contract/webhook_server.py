@@ -19,17 +19,13 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from hedgerow.admission import Webhook
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow_adapters.admission import (
-    AdmissionObserver,
-    AdmissionServer,
-    Certificates,
-    Exchange,
-    Limits,
-    Reviewer,
-)
+from hedgerow_adapters.admission.certificates import Certificates
+from hedgerow_adapters.admission.exchange import Exchange
+from hedgerow_adapters.admission.reviewer import AdmissionObserver, Reviewer
+from hedgerow_adapters.admission.server import AdmissionServer, Limits
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
 from hedgerow_adapters.kubernetes.live_reads import Questions
-from hedgerow_adapters.listening import Listener
+from hedgerow_adapters.listening.accepting import Listener
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Transport
 from tests.contract.targets import Target

@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Mapping
 import aiohttp
 import pytest
 
-from hedgerow_adapters.listening import Limits, Listener, ListenError, listener
+from hedgerow_adapters.listening.accepting import Listener, ListenError, listener
+from hedgerow_adapters.listening.connections import Limits
 from hedgerow_adapters.probes import Endpoint, ping, serve
-from hedgerow_adapters.telemetry import RuntimeMetrics
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from tests.control_plane import PATIENCE
 
 ANY = Listener("127.0.0.1", 0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from hedgerow_adapters.telemetry import RuntimeMetrics
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.webhooks import WebhookMetrics
 
 REPOSITORY = Path(__file__).parents[2]

@@ -25,7 +25,7 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index, Snapshot, Value
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.admission.certificates import CertificateObserver
-from hedgerow_adapters.listening import ConnectionObserver
+from hedgerow_adapters.listening.connection import ConnectionObserver
 
 Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
 """Reads live."""

@@ -21,12 +21,14 @@ from typing import Final, cast
 
 from aiohttp import web
 
-from hedgerow_adapters import listening
 from hedgerow_adapters.admission.certificates import Certificates
 from hedgerow_adapters.admission.exchange import CrowdedError, Exchange, TooLargeError
 from hedgerow_adapters.admission.reviewer import AdmissionObserver
-from hedgerow_adapters.listening import Connection, FileBudget, HttpServer, Listener, RefusedError, refusal
-from hedgerow_adapters.listening.connection import SERVER
+from hedgerow_adapters.listening import connections
+from hedgerow_adapters.listening.accepting import Listener
+from hedgerow_adapters.listening.connection import SERVER, Connection, RefusedError, refusal
+from hedgerow_adapters.listening.connections import FileBudget
+from hedgerow_adapters.listening.server import HttpServer
 
 CHECK_PATIENCE: Final = 10.0
 """Seconds that the server has to answer itself."""
@@ -36,7 +38,7 @@ _HEADERS: Final = {"Content-Type": "application/json", "Server": SERVER}
 
 
 @dataclass(frozen=True, slots=True)
-class Limits(listening.Limits):
+class Limits(connections.Limits):
     """Times are in seconds, sizes in bytes.
 
     Source: webhooks-and-tokens §3.1.

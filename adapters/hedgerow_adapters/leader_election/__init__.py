@@ -26,21 +26,3 @@ Lease before leads at once, before the old leader has noticed.
 `election` decides, `lease` reads and writes the object, `elector` sends and reports, `elector_thread` keeps all of it
 out of the way of the process's work.
 """
-
-from hedgerow.api.kubernetes import LEASES
-from hedgerow_adapters.leader_election.election import Election, Phase, Timings, may_write
-from hedgerow_adapters.leader_election.elector import ElectionEvent, EventKind, LeaderElector, LeadershipLostError
-from hedgerow_adapters.leader_election.elector_thread import ElectorThread
-
-__all__ = [
-    "LEASES",
-    "Election",
-    "ElectionEvent",
-    "ElectorThread",
-    "EventKind",
-    "LeaderElector",
-    "LeadershipLostError",
-    "Phase",
-    "Timings",
-    "may_write",
-]

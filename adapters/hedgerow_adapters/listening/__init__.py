@@ -7,22 +7,3 @@ have sent nothing are closed first; all listeners together leave the process the
 `accepting` accepts connections, `connection` and `connections` keep each and all of them within limits, `server` puts
 them together.
 """
-
-from hedgerow_adapters.listening.accepting import Listener, ListenError, explained, listener
-from hedgerow_adapters.listening.connection import Connection, ConnectionObserver, RefusedError, refusal
-from hedgerow_adapters.listening.connections import FileBudget, Limits
-from hedgerow_adapters.listening.server import HttpServer
-
-__all__ = [
-    "Connection",
-    "ConnectionObserver",
-    "FileBudget",
-    "HttpServer",
-    "Limits",
-    "ListenError",
-    "Listener",
-    "RefusedError",
-    "explained",
-    "listener",
-    "refusal",
-]

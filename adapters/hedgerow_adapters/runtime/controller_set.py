@@ -11,7 +11,8 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from hedgerow.machinery.controller import Controller
-from hedgerow_adapters.leader_election import ElectorThread, LeaderElector, LeadershipLostError
+from hedgerow_adapters.leader_election.elector import LeaderElector, LeadershipLostError
+from hedgerow_adapters.leader_election.elector_thread import ElectorThread
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.runtime.observer import ControllerObserver

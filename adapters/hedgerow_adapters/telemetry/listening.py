@@ -9,7 +9,7 @@ from typing import Final
 from structlog.typing import FilteringBoundLogger
 from typing_extensions import override
 
-from hedgerow_adapters.listening import ConnectionObserver
+from hedgerow_adapters.listening.connection import ConnectionObserver
 from hedgerow_adapters.telemetry.logs import Repetition
 
 LONGEST_TEXT: Final = 500

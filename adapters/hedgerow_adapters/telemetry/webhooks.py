@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from hedgerow.admission import AdmissionRequest, Allowed, Denied, Mutated
 from hedgerow.admission.webhook import INVALID
-from hedgerow_adapters.admission import AdmissionObserver
+from hedgerow_adapters.admission.reviewer import AdmissionObserver
 from hedgerow_adapters.telemetry.listening import ListenerTelemetry, cut
 from hedgerow_adapters.telemetry.metrics import PlainRegistry, SeriesOf
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.version import __version__
-from hedgerow_adapters.telemetry import Format, Level, configure_logs, get_logger
+from hedgerow_adapters.telemetry.logs import Format, Level, configure_logs, get_logger
 from hedgerow_entrypoints.components.registry import Component
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.memory import leave_out_what_exists

@@ -20,20 +20,18 @@ from typing_extensions import override
 from hedgerow.admission import Webhook
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.process import WebhookEndpoint
-from hedgerow_adapters.admission import (
-    AdmissionServer,
-    CertificateError,
-    Certificates,
-    Exchange,
-    Limits,
-    Reviewer,
-    default_folder,
-)
+from hedgerow_adapters.admission.certificates import CertificateError, Certificates, default_folder
+from hedgerow_adapters.admission.exchange import Exchange
+from hedgerow_adapters.admission.reviewer import Reviewer
+from hedgerow_adapters.admission.server import AdmissionServer, Limits
 from hedgerow_adapters.kubernetes.live_reads import Questions
-from hedgerow_adapters.listening import FileBudget, Listener, ListenError
+from hedgerow_adapters.listening.accepting import Listener, ListenError
+from hedgerow_adapters.listening.connections import FileBudget
 from hedgerow_adapters.probes import Check, Checks, SharedCheck
 from hedgerow_adapters.runtime.caches import Caches, View
-from hedgerow_adapters.telemetry import ReadingTelemetry, RuntimeMetrics, get_logger
+from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
+from hedgerow_adapters.telemetry.reading import ReadingTelemetry
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.memory import leave_out_what_exists

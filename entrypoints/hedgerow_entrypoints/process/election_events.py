@@ -9,14 +9,17 @@ import asyncio
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
+from hedgerow.api.kubernetes import LEASES
 from hedgerow.machinery.configuration.process import LeaderElection
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Event
-from hedgerow_adapters.leader_election import LEASES, ElectionEvent, ElectorThread, EventKind, LeaderElector, Timings
+from hedgerow_adapters.leader_election.election import Timings
+from hedgerow_adapters.leader_election.elector import ElectionEvent, EventKind, LeaderElector
+from hedgerow_adapters.leader_election.elector_thread import ElectorThread
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.events import EventRecorder
-from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
-from hedgerow_adapters.telemetry.logs import Repetition
+from hedgerow_adapters.telemetry.logs import Repetition, get_logger
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 
 REASON: Final = "LeaderElection"
 ACTION: Final = "Elect"

@@ -10,12 +10,14 @@ from typing import Final, Protocol
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.process import Server
-from hedgerow_adapters.listening import FileBudget, listener
+from hedgerow_adapters.listening.accepting import listener
+from hedgerow_adapters.listening.connections import FileBudget
 from hedgerow_adapters.probes import LIMITS, Check, Checks, Endpoint, Ports, SharedCheck, ping, serve
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 from hedgerow_adapters.runtime.clusters import Clusters
-from hedgerow_adapters.telemetry import RuntimeMetrics, get_logger
 from hedgerow_adapters.telemetry.listening import ListenerTelemetry
+from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 
 CONNECTIONS: Final = 2 * LIMITS.connections
 """Of both listeners."""

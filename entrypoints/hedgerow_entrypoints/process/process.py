@@ -30,14 +30,18 @@ from hedgerow.machinery.configuration.process import ClientConnection
 from hedgerow.machinery.controller import Controller
 from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
-from hedgerow_adapters.leader_election import ElectorThread, LeadershipLostError
-from hedgerow_adapters.listening import FileBudget, ListenError
+from hedgerow_adapters.leader_election.elector import LeadershipLostError
+from hedgerow_adapters.leader_election.elector_thread import ElectorThread
+from hedgerow_adapters.listening.accepting import ListenError
+from hedgerow_adapters.listening.connections import FileBudget
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, AnotherClusterError, Clusters, SameCluster
 from hedgerow_adapters.runtime.controller_set import ControllerSet
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.turns import Decide, reconciled
-from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, get_logger
+from hedgerow_adapters.telemetry.controller import ControllerTelemetry
+from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.election_events import ElectionEvents
 from hedgerow_entrypoints.process.memory import give_memory_back, keep_searches_short, leave_out_what_exists

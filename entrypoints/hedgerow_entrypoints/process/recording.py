@@ -8,7 +8,7 @@ from hedgerow.machinery.recording.codec import Header
 from hedgerow.machinery.recording.playback import Redaction
 from hedgerow.version import __version__
 from hedgerow_adapters.recording import Recorder, RecordFile
-from hedgerow_adapters.telemetry import get_logger
+from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_entrypoints.errors import CommandError
 
 

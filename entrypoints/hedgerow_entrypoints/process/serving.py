@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from hedgerow.admission import Webhook
 from hedgerow.machinery.configuration.process import WebhookEndpoint
-from hedgerow_adapters.listening import FileBudget
+from hedgerow_adapters.listening.connections import FileBudget
 from hedgerow_adapters.probes import Checks
 from hedgerow_adapters.runtime.caches import Caches
-from hedgerow_adapters.telemetry import RuntimeMetrics
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_entrypoints.process.probing import Reader
 
 

@@ -20,7 +20,7 @@ from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuest
 from hedgerow_adapters.informer.recovery import Recovery, restart_delay
 from hedgerow_adapters.kubernetes.live_reads import Questions
 from hedgerow_adapters.runtime.clusters import Access
-from hedgerow_adapters.telemetry import get_logger
+from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_entrypoints.errors import CommandError
 
 _IDENTITY: Final = ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)

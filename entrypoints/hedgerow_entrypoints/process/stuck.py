@@ -12,7 +12,7 @@ from typing import Final, Never
 
 import click
 
-from hedgerow_adapters.telemetry import get_logger
+from hedgerow_adapters.telemetry.logs import get_logger
 
 _TELLING: Final = 2.0
 """Seconds for the last words."""

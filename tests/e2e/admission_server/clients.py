@@ -16,16 +16,12 @@ from typing_extensions import override
 from hedgerow.admission import AdmissionRequest, Decision, Denied, Mutated, Mutation, Webhook
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow_adapters.admission import (
-    AdmissionObserver,
-    AdmissionServer,
-    Certificates,
-    Exchange,
-    Limits,
-    Reviewer,
-)
+from hedgerow_adapters.admission.certificates import Certificates
+from hedgerow_adapters.admission.exchange import Exchange
+from hedgerow_adapters.admission.reviewer import AdmissionObserver, Reviewer
+from hedgerow_adapters.admission.server import AdmissionServer, Limits
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.listening import Listener
+from hedgerow_adapters.listening.accepting import Listener
 from tests.control_plane import PATIENCE
 
 PATH = "/webhooks/stamp"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hedgerow.admission import Allowed, Denied
-from hedgerow_adapters.admission import Limits
+from hedgerow_adapters.admission.server import Limits
 from tests.e2e.admission_server.clients import (
     PATH,
     Client,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_adapters.admission import CertificateError, Certificates
+from hedgerow_adapters.admission.certificates import CertificateError, Certificates
 from tests.e2e.admission_server.clients import (
     Client,
     Heard,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_adapters.admission import Limits
+from hedgerow_adapters.admission.server import Limits
 from tests.control_plane import PATIENCE
 from tests.e2e.admission_server.clients import (
     PATH,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_adapters.admission import Limits
+from hedgerow_adapters.admission.server import Limits
 from tests.e2e.admission_server.clients import Client, Complete, admission_server, ask_once, document, post, until
 
 

@@ -29,13 +29,13 @@ from hedgerow.machinery import (
 )
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.embedding import planned, run, simulated
-from hedgerow_adapters.leader_election import LeaderElector, LeadershipLostError
+from hedgerow_adapters.leader_election.elector import LeaderElector, LeadershipLostError
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.simulation.simulation import RestlessError
-from hedgerow_adapters.telemetry import configure_logs
+from hedgerow_adapters.telemetry.logs import configure_logs
 from tests.virtual_clock import virtual_time, wall_clock
 
 POLICIES = network_policy_controller(NetworkPolicyConfig())

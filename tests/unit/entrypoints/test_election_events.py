@@ -6,15 +6,16 @@ import json
 from datetime import timedelta
 from functools import partial
 
-from hedgerow.api.kubernetes import EVENTS
+from hedgerow.api.kubernetes import EVENTS, LEASES
 from hedgerow.machinery.configuration.process import LeaderElection
 from hedgerow.machinery.objects import Manifest, ObjectKey, uid_of
-from hedgerow_adapters.leader_election import LEASES, LeaderElector, LeadershipLostError
+from hedgerow_adapters.leader_election.elector import LeaderElector, LeadershipLostError
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, MemoryTransport
 from hedgerow_adapters.memory import requests as asking
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
-from hedgerow_adapters.telemetry import RuntimeMetrics, configure_logs
+from hedgerow_adapters.telemetry.logs import configure_logs
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_entrypoints.process.election_events import ElectionEvents
 from tests.virtual_clock import virtual_time
 

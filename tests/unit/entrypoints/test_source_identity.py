@@ -11,7 +11,7 @@ from hedgerow_adapters.memory import requests as asking
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
 from hedgerow_adapters.runtime.clusters import Access
-from hedgerow_adapters.telemetry import configure_logs
+from hedgerow_adapters.telemetry.logs import configure_logs
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.source_identity import are_one_cluster, determine_cluster_id
 from tests.virtual_clock import virtual_time

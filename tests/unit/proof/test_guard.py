@@ -13,7 +13,9 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.memory import Answered, Fault
 from hedgerow_adapters.protocol.transport import Response
-from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, configure_logs
+from hedgerow_adapters.telemetry.controller import ControllerTelemetry
+from hedgerow_adapters.telemetry.logs import configure_logs
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from tests.unit.adapters.runtime.world import CONTROLLER, POLICIES, World, at_work, shops
 from tests.unit.proof.network import Network
 from tests.virtual_clock import run

@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow_adapters.clock import utc_now
-from hedgerow_adapters.leader_election import ElectionEvent, EventKind, LeaderElector
+from hedgerow_adapters.leader_election.elector import ElectionEvent, EventKind, LeaderElector
 from tests.unit.adapters.runtime.world import PODS_OF_WEB, Ears, World, at_work, shops
 from tests.unit.proof.network import Network
 from tests.virtual_clock import virtual_time, wall_clock

@@ -12,9 +12,8 @@ from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow_adapters.admission import AdmissionObserver, Exchange, Reviewer
-from hedgerow_adapters.admission.exchange import LONG
-from hedgerow_adapters.admission.reviewer import BesideLoop
+from hedgerow_adapters.admission.exchange import LONG, Exchange
+from hedgerow_adapters.admission.reviewer import AdmissionObserver, BesideLoop, Reviewer
 from hedgerow_adapters.cache import StoreSnapshot
 
 SHOP = ObjectKey("", "shop")

@@ -13,8 +13,8 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow_adapters.admission import AdmissionObserver, Reviewer
 from hedgerow_adapters.admission.exchange import patience
+from hedgerow_adapters.admission.reviewer import AdmissionObserver, Reviewer
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.virtual_clock import virtual_time
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.leader_election import ElectionEvent, EventKind, LeaderElector, LeadershipLostError
+from hedgerow_adapters.leader_election.elector import ElectionEvent, EventKind, LeaderElector, LeadershipLostError
 from tests.unit.adapters.leader_election.lease_store import LATENCY, Connection, Fate, LeaseStore
 from tests.virtual_clock import virtual_time, wall_clock
 

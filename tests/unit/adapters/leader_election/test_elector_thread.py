@@ -14,13 +14,9 @@ import pytest
 from typing_extensions import override
 
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.leader_election import (
-    ElectionEvent,
-    ElectorThread,
-    EventKind,
-    LeadershipLostError,
-    Timings,
-)
+from hedgerow_adapters.leader_election.election import Timings
+from hedgerow_adapters.leader_election.elector import ElectionEvent, EventKind, LeadershipLostError
+from hedgerow_adapters.leader_election.elector_thread import ElectorThread
 from hedgerow_adapters.protocol.transport import Request, Response, Stream
 from tests.unit.adapters.leader_election.lease_store import LeaseStore
 

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from hedgerow_adapters.listening import Listener, ListenError, explained
+from hedgerow_adapters.listening.accepting import Listener, ListenError, explained
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 99999])

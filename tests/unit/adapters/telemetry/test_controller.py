@@ -15,8 +15,9 @@ from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
-from hedgerow_adapters.telemetry import ControllerTelemetry, RuntimeMetrics, configure_logs
-from hedgerow_adapters.telemetry.controller import KINDS
+from hedgerow_adapters.telemetry.controller import KINDS, ControllerTelemetry
+from hedgerow_adapters.telemetry.logs import configure_logs
+from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 
 POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 SERVICES = Resource("", "v1", "services", "Service")

@@ -18,8 +18,8 @@ from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Muta
 from hedgerow.admission.review import KIND, VERSIONS
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.questions import Answer, Question
-from hedgerow_adapters.admission import AdmissionObserver, Exchange, Reviewer
-from hedgerow_adapters.admission.reviewer import AT_ONCE, Computing
+from hedgerow_adapters.admission.exchange import Exchange
+from hedgerow_adapters.admission.reviewer import AT_ONCE, AdmissionObserver, Computing, Reviewer
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.protocol.json_codec import Codec, fastest, standard
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
