@@ -8,16 +8,10 @@ from returns.result import Failure, Result, Success
 
 PIECE: Final = 64 * 1024
 """Bytes that are unpacked at once, give or take a few."""
-_QUALITY: Final = 4
-"""Of 11, of which the last ones take twenty times as long."""
 
 
 def brotli_decompressed(compressed: bytes) -> Iterator[Result[bytes, str]]:
-    """What compressed bytes stand for, piece by piece; a failure ends it, and says why in one clause.
-
-    Args:
-        compressed: one complete stream with nothing behind it.
-    """
+    """What one complete stream stands for, piece by piece; a failure ends it, and says why in one clause."""
     decompressor = brotli.Decompressor()
     while not decompressor.is_finished():
         try:
@@ -34,5 +28,5 @@ def brotli_decompressed(compressed: bytes) -> Iterator[Result[bytes, str]]:
 
 def brotli_compressed(content: bytes) -> bytes:
     """One complete stream that stands for these bytes, made fast rather than small."""
-    compressed: bytes = brotli.compress(content, quality=_QUALITY)
+    compressed: bytes = brotli.compress(content, quality=4)  # of 11; the last ones take twenty times as long
     return compressed

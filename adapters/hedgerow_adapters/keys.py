@@ -19,12 +19,7 @@ def generate_key() -> rsa.RSAPrivateKey:
 
 
 def new_issue(now: datetime, validity: timedelta) -> Issue:
-    """A new serial number, valid from a moment ago, so that clocks that are behind accept it too.
-
-    Args:
-        now: the time, aware.
-        validity: how long from now on.
-    """
+    """A new serial number, valid from a moment before `now`, so that clocks that are behind accept it too."""
     return Issue(x509.random_serial_number(), now - _TOLERATED_CLOCK_SKEW, now + validity)
 
 

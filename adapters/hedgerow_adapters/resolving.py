@@ -19,8 +19,6 @@ from hedgerow.operator.namespace_network_policies.views import Resolved
 
 USUAL_PORT: Final = 443
 _HIGHEST_PORT: Final = 65535
-_HOST: Final = "KUBERNETES_SERVICE_HOST"
-_PORT: Final = "KUBERNETES_SERVICE_PORT"
 
 
 class Endpoint(NamedTuple):
@@ -35,7 +33,7 @@ def api_server_endpoint(server: str, environment: Mapping[str, str]) -> Result[E
 
     Args:
         server: the URL in the client configuration.
-        environment: the variables of the process, in which a cluster says where its API server is.
+        environment: of the process; it names the API server of a pod's cluster.
     """
     try:
         url = urlsplit(server if "://" in server else f"https://{server}")
@@ -44,16 +42,12 @@ def api_server_endpoint(server: str, environment: Mapping[str, str]) -> Result[E
         return Failure(f'"{server}" is not the URL of a server')
     if host and not _is_address(host):
         return Success(Endpoint(host, port or USUAL_PORT))
-    return _endpoint_in(environment)
-
-
-def _endpoint_in(environment: Mapping[str, str]) -> Result[Endpoint | None, str]:
-    host, port = environment.get(_HOST, ""), environment.get(_PORT, "")
-    if not host or not port or _is_address(host):
+    host, stated = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "")
+    if not host or not stated or _is_address(host):
         return Success(None)
-    if not (port.isascii() and port.isdigit() and 0 < int(port) <= _HIGHEST_PORT):
-        return Failure(f'{_PORT} is "{port}", which is no port')
-    return Success(Endpoint(host, int(port)))
+    if not (stated.isascii() and stated.isdigit() and 0 < int(stated) <= _HIGHEST_PORT):
+        return Failure(f'KUBERNETES_SERVICE_PORT is "{stated}", which is no port')
+    return Success(Endpoint(host, int(stated)))
 
 
 def _is_address(host: str) -> bool:
@@ -95,15 +89,7 @@ class HostResolver:
         lookup: Lookup = looked_up,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """A host of which nothing is known yet.
-
-        Args:
-            endpoint: the host, and the port that is served there.
-            on_change: told what is known from now on.
-            on_problem: told why a look-up came to nothing, as a sentence.
-            lookup: asks for the addresses.
-            pause: lets so many seconds pass.
-        """
+        """Nothing is known yet; `on_problem` hears, as a sentence, why a look-up came to nothing."""
         self.resolved = Resolved((), endpoint.port)
         self._host = endpoint.host
         self._on_change = on_change
@@ -111,7 +97,6 @@ class HostResolver:
         self._lookup = lookup
         self._pause = pause
         self._under_way: asyncio.Future[Iterable[str]] | None = None
-        """The look-up that has not ended yet."""
 
     async def run(self) -> None:
         """Resolve at once, and every 30 s after that, until cancelled."""

@@ -61,13 +61,13 @@ class Certificates:
         client_authorities: Path | None = None,
         period: float = PERIOD,
     ) -> None:
-        """The certificates of a folder, whose pair is read now.
+        """Read the pair that a folder holds.
 
         Args:
             folder: holds the pair.
             observer: hears of it, and of every later one.
             client_authorities: file with the authorities of client certificates; none: clients need none.
-            period: seconds between looks at the files; looking is cheap, and sees however they are replaced.
+            period: seconds between looks at the files.
 
         Raises:
             CertificateError: there is no usable pair, or no authority.
@@ -89,26 +89,22 @@ class Certificates:
                     self.context = self._read_pair()
 
     def _read_pair(self) -> ssl.SSLContext:
-        try:
-            context = self._pair()
-        except CertificateError as problem:
-            self._observer.certificate_unreadable(str(problem))
-            raise
-        self._observer.certificate_read()
-        return context
+        """The pair. If its files were replaced between two reads, they do not fit together and are read again."""
+        attempts = 1
+        while True:
+            self._seen = SeenFiles()
+            try:
+                context = self._pair()
+            except CertificateError as problem:
+                if attempts <= _ATTEMPTS and self._seen.have_changed():
+                    attempts += 1
+                    continue
+                self._observer.certificate_unreadable(str(problem))
+                raise
+            self._observer.certificate_read()
+            return context
 
     def _pair(self) -> ssl.SSLContext:
-        """The pair. If its files were replaced between two reads, they do not fit together and are read again."""
-        for _ in range(_ATTEMPTS):
-            try:
-                return self._pair_perhaps_torn()
-            except CertificateError:
-                if not self._seen.have_changed():
-                    raise
-        return self._pair_perhaps_torn()
-
-    def _pair_perhaps_torn(self) -> ssl.SSLContext:
-        self._seen = SeenFiles()
         certificate, key = (self._folder / name for name in (CERTIFICATE, KEY))
         for path in (certificate, key):
             self._read(path)

@@ -8,21 +8,18 @@ begun ends, even if its request is cancelled.
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 
 from typing_extensions import override
 
 from hedgerow.admission import AdmissionRequest, Allowed, Decision, Denied, Mutated, Webhook
 from hedgerow.admission.webhook import internal_error, read_in
-from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import Answer, Question
-from hedgerow.machinery.selectors import LabelSelector
-from hedgerow.machinery.snapshot import Index, Snapshot, Value
+from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.admission.certificates import CertificateObserver
 from hedgerow_adapters.listening.connection import ConnectionObserver
@@ -97,41 +94,24 @@ class BesideLoop(Computing):
 
     @override
     def reading(self, snapshot: Snapshot) -> Snapshot:
-        return _ReadOnLoop(snapshot, asyncio.get_running_loop())
+        return cast("Snapshot", _ReadOnLoop(snapshot, asyncio.get_running_loop()))
 
 
 class _ReadOnLoop:
-    """A snapshot that the event loop reads."""
+    """A snapshot whose methods the event loop calls."""
 
     def __init__(self, snapshot: Snapshot, loop: asyncio.AbstractEventLoop) -> None:
         self._snapshot = snapshot
         self._loop = loop
 
-    def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
-        return self._read(partial(self._snapshot.get, resource, key, cluster))
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        async def on_loop(*arguments: Any, **named: Any) -> Any:
+            return getattr(self._snapshot, name)(*arguments, **named)
 
-    def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
-        return self._read(partial(self._snapshot.has_synced, resource, cluster))
+        def read(*arguments: Any, **named: Any) -> Any:
+            return asyncio.run_coroutine_threadsafe(on_loop(*arguments, **named), self._loop).result(LONGEST_READ)
 
-    def list(
-        self,
-        resource: Resource,
-        *,
-        namespace: str | None = None,
-        selector: LabelSelector | None = None,
-        cluster: Cluster = Cluster.TARGET,
-    ) -> Sequence[Manifest]:
-        wanted = partial(self._snapshot.list, resource, namespace=namespace, selector=selector, cluster=cluster)
-        return self._read(wanted)
-
-    def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
-        return self._read(partial(self._snapshot.by_index, index, value))
-
-    def _read(self, read: Callable[[], Result]) -> Result:
-        async def on_loop() -> Result:
-            return read()
-
-        return asyncio.run_coroutine_threadsafe(on_loop(), self._loop).result(LONGEST_READ)
+        return read
 
 
 class View(Protocol):
@@ -196,15 +176,7 @@ class Reviewer:
         spent: float = 0,
         computing: Computing = AT_ONCE,
     ) -> Decision:
-        """What the webhook at a path decides.
-
-        Args:
-            path: one of `paths`.
-            request: to be decided.
-            patience: seconds for which the client waits; after them the request is denied.
-            spent: seconds of them that have passed.
-            computing: where the decision is computed.
-        """
+        """What the webhook at a path decides within `patience` seconds, of which so many are `spent`, or a denial."""
         served = self._served[path]
         time_limit = asyncio.timeout(patience - spent)
         try:

@@ -7,7 +7,7 @@ Source: managed-resources §17.
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Result, Success
 
@@ -23,14 +23,8 @@ INTERVAL: Final = 2.0
 """Seconds between one look and the next."""
 
 
-class Wait(Protocol):
-    """One of the functions below that wait for a single ManagedResource."""
-
-    def __call__(
-        self, transport: Transport, key: ObjectKey, *, deadline: float
-    ) -> Coroutine[Any, Any, Result[None, NotDone]]:
-        """Whether what was waited for came true in time, or why not."""
-        ...
+Wait: TypeAlias = Callable[..., Coroutine[Any, Any, Result[None, NotDone]]]
+"""One of the functions below that wait for a single ManagedResource."""
 
 
 @answered

@@ -1,10 +1,8 @@
 """Who leads, as a state machine on monotonic time.
 
-Decides from times and answers that it is handed: what to send next, how long to wait, whether this process leads and
-until when. It must not know the transport, the event loop or any clock; wall-clock time only passes through into the
-fields of the Lease.
-
-Every `now` and `sent_at` is a reading in seconds of one clock that never goes back.
+Decides what to send next, how long to wait, whether this process leads and until when. It must not know the transport,
+the event loop or any clock. Every `now` and `sent_at` is a reading in seconds of one clock that never goes back;
+wall-clock time only passes through into the fields of the Lease.
 
 Source: managed-resources §3.1 (`leaderElection`), §4.3; decision A-1.
 """
@@ -40,11 +38,7 @@ JITTER: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """The times of an election, in seconds.
-
-    Raises:
-        ValueError: they could not keep two processes from leading at once, or a leader from losing without a retry.
-    """
+    """The times of an election, in seconds; ValueError if two could lead, or a leader could lose without a retry."""
 
     lease_duration: float = 15.0
     """How long the others leave a Lease alone that does not change."""
@@ -70,17 +64,14 @@ class Timings:
 class Phase(Enum):
     """Where a process stands in the election."""
 
-    FOLLOWING = "following"
-    """Does not lead and wants to."""
+    FOLLOWING = "following"  # does not lead and wants to
     LEADING = "leading"
-    RELEASING = "releasing"
-    """Wants to lead no more, and the Lease still says that it does."""
+    RELEASING = "releasing"  # wants to lead no more, and the Lease still says that it does
+    # The ends: it holds nothing; got no answer to its release, so that the Lease runs out by itself; led, and does so
+    # no longer against its will.
     RELEASED = "released"
-    """End: holds nothing."""
     ABANDONED = "abandoned"
-    """End: wanted to release and got no answer; the Lease runs out by itself."""
     LOST = "lost"
-    """End: led, and does so no longer against its will."""
 
     @property
     def is_final(self) -> bool:
@@ -158,13 +149,7 @@ class Pause:
 
 
 def next_step(election: Election, now: float, wall_time: datetime) -> Send | Pause:
-    """What to do next in an election that is not over.
-
-    Args:
-        election: as `at(now)` leaves it.
-        now: monotonic time.
-        wall_time: calendar time, for the fields of the Lease that people read.
-    """
+    """What to do next in an election that is not over, as `at(now)` leaves it."""
     is_bounded = election.phase is not Phase.FOLLOWING
     due = min(election.wake_at, election.valid_until) if is_bounded else election.wake_at
     if now < due:

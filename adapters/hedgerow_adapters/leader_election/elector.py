@@ -47,24 +47,16 @@ class LeadershipLostError(Exception):
 
 
 class EventKind(Enum):
-    """What happened; the comment says what an event's detail holds."""
+    """What happened, and in brackets what the event's detail holds."""
 
-    LEADING = "leading"
-    """This process leads from now on; its identity."""
-    NEW_LEADER = "new leader"
-    """Another process was seen to hold the Lease; its identity."""
-    LOST = "lost"
-    """This process leads no longer, against its will; the reason, a clause."""
-    RELEASED = "released"
-    """This process holds the Lease no longer, as it wished; nothing."""
-    ABANDONED = "abandoned"
-    """The release was not confirmed in time, the Lease runs out by itself; nothing."""
-    FORBIDDEN = "forbidden"
-    """The API server refused for want of rights; its message."""
-    FAILED = "failed"
-    """An attempt brought no decision and will be repeated; the problem, a clause."""
-    RECOVERED = "recovered"
-    """An attempt came to its end as it should, after one that was forbidden or failed; nothing."""
+    LEADING = "leading"  # from now on (own identity)
+    NEW_LEADER = "new leader"  # another process was seen to hold the Lease (its identity)
+    LOST = "lost"  # no longer leading, against its will (reason, a clause)
+    RELEASED = "released"  # the Lease is given back
+    ABANDONED = "abandoned"  # the release was not confirmed in time, the Lease runs out by itself
+    FORBIDDEN = "forbidden"  # the API server refused for want of rights (its message)
+    FAILED = "failed"  # an attempt brought no decision and will be repeated (problem, a clause)
+    RECOVERED = "recovered"  # an attempt succeeded, after one that was forbidden or failed
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,6 @@ class RefusedError(Exception):
 class Caller:
     """A connection that has sent nothing yet; it costs a file, and none of the buffers of TLS and HTTP."""
 
-    __slots__ = ("_abort", "deadline")
-
     def __init__(self) -> None:
         self.deadline = math.inf  # the wait for the first byte has its own
         self._abort: Callable[[], object]
@@ -76,18 +74,6 @@ class Caller:
 
 class Connection(web.RequestHandler):
     """A connection from its first byte on, which may begin its TLS handshake."""
-
-    __slots__ = (
-        "_abort",
-        "_connections",
-        "_is_asking",
-        "_is_refused",
-        "_is_stranger",
-        "_limits",
-        "_observer",
-        "_receiving",
-        "deadline",
-    )
 
     def __init__(
         self, server: web.Server, connections: Connections, limits: Limits, observer: ConnectionObserver
