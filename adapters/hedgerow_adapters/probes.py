@@ -16,8 +16,8 @@ from typing import Final, NamedTuple, TypeAlias, cast
 from aiohttp import web
 
 from hedgerow_adapters.listening.accepting import Listener
-from hedgerow_adapters.listening.connection import Connection, ConnectionObserver
-from hedgerow_adapters.listening.connections import FileBudget, Limits
+from hedgerow_adapters.listening.connection import Connection
+from hedgerow_adapters.listening.connections import ConnectionObserver, FileBudget, Limits
 from hedgerow_adapters.listening.server import HttpServer
 
 Check: TypeAlias = Callable[[], Awaitable[str | None]]
@@ -99,13 +99,9 @@ async def problem_of(check: Check, time_limit: float = TIME_LIMIT) -> str | None
 async def health_of(
     endpoint: Endpoint, *, excluded: Collection[str] = (), verbose: bool = False, time_limit: float = TIME_LIMIT
 ) -> HealthAnswer:
-    """The answer to all checks of an endpoint together, run side by side.
+    """The answer to all checks of an endpoint together, run side by side but for those whose names are excluded.
 
-    Args:
-        endpoint: holds the checks.
-        excluded: names of checks that do not run.
-        verbose: whether to list the checks even if all pass.
-        time_limit: seconds for each check.
+    With `verbose` it lists the checks even if all pass.
     """
     checks = endpoint.effective_checks
     asked = {name: check for name, check in checks.items() if name not in excluded}

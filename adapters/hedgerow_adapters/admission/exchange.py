@@ -87,36 +87,23 @@ class Parsing:
     """
 
     def __init__(self, most: int = MOST, share_of_small: int = SHARE_OF_SMALL) -> None:
-        """No review yet.
-
-        Args:
-            most: bytes of all.
-            share_of_small: bytes that only small ones may use.
-        """
+        """No review yet; all may take `most` bytes, of which only small ones may use their share."""
         self._most = most
         self._most_of_large = most - share_of_small
         self._large = _Used()
         self._small = _Used()
 
     def check(self, size: int) -> None:
-        """Refuse a review that is larger than the room for all large ones.
-
-        Raises:
-            TooLargeError: it is.
-        """
+        """Raise TooLargeError for a review that is larger than the room for all large ones."""
         if size > self._most_of_large:
             raise TooLargeError
 
     @contextlib.asynccontextmanager
     async def room_for(self, size: int, deadline: float) -> AsyncIterator[None]:
-        """Wait until there is room for a parsed review, and keep it until the context is left.
-
-        Args:
-            size: of the parsed review.
-            deadline: of the wait, by the loop's clock.
+        """Wait until there is room for a parsed review of a size, and keep it until the context is left.
 
         Raises:
-            CrowdedError: the deadline passed.
+            CrowdedError: there was none before a deadline, by the loop's clock.
         """
         used, is_huge = (self._large if size > SMALL else self._small), size > HUGE
         room = self._most_of_large if is_huge else size
@@ -181,11 +168,7 @@ class _Used:
 
 
 def parsed(body: bytes | bytearray) -> Any:
-    """The document of a body.
-
-    Raises:
-        ValueError: it is no JSON.
-    """
+    """The document of a body; raises ValueError if it is no JSON."""
     with _no_search_for_cycles() if len(body) > LARGE_BODY else contextlib.nullcontext():
         return json_codec.decode(body)
 
@@ -217,13 +200,7 @@ class Exchange:
         self._beside_loop.close()
 
     async def answer(self, path: str, query: str, content_type: str, body: bytes | bytearray) -> bytes:
-        """The answer to a review.
-
-        Args:
-            path: one of `paths`.
-            query: of the URL.
-            content_type: as it was sent; with another one than JSON the review is denied.
-            body: the review.
+        """The answer to a review at one of `paths`; with another content type than JSON it is denied.
 
         Raises:
             CrowdedError: for as long as its client waits, other reviews took all the room to parse it, or it is huge

@@ -22,7 +22,7 @@ from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.admission.certificates import CertificateObserver
-from hedgerow_adapters.listening.connection import ConnectionObserver
+from hedgerow_adapters.listening.connections import ConnectionObserver
 
 Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
 """Reads live."""

@@ -114,11 +114,7 @@ class AdmissionServer:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[int]:
-        """Serve until the context is left, and after `leave` at least for its time; yields the port.
-
-        Raises:
-            ListenError: the address cannot be listened on.
-        """
+        """Serve until the context is left, and after `leave` at least for its time; yields the port, or ListenError."""
         self._port = port = self._http.open()
         watching = asyncio.create_task(self._certificates.watch())
         try:
@@ -203,11 +199,7 @@ class AdmissionServer:
 
 
 async def _body(request: web.BaseRequest, limit: int) -> bytes | bytearray:
-    """What a request holds.
-
-    Raises:
-        TooLargeError: that is more than the limit.
-    """
+    """What a request holds; raises TooLargeError if that is more than the limit."""
     if (request.content_length or 0) > limit:
         raise TooLargeError
     if request.content.is_eof():

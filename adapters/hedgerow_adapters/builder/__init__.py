@@ -32,8 +32,6 @@ from hedgerow_adapters.builder.managed_resource import (
     reconcile,
     reconcile_secret,
     set_keep_objects,
-)
-from hedgerow_adapters.builder.waiting import (
     wait_for_all,
     wait_until_deleted,
     wait_until_healthy,

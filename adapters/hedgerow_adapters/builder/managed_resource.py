@@ -1,14 +1,18 @@
-"""Writes, deletes and looks for ManagedResources and their Secrets, which are handed over to garbage collection.
+"""Writes, deletes, looks for and waits for ManagedResources, and hands their Secrets over to garbage collection.
+
+Who waits looks every two seconds. A deadline is a reading of the event loop's clock, so that several waits can share
+one.
 
 Source: managed-resources §17.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from returns.result import Failure
+from returns.result import Failure, Result, Success
 
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
@@ -18,17 +22,21 @@ from hedgerow.resource_manager.builder import (
     Registry,
     desired_managed_resource,
     desired_secret,
+    health_problem,
     new_for_seed,
     new_for_shoot,
     new_managed_resource,
     new_secret,
+    progress_problem,
     secrets_to_delete,
 )
 from hedgerow.resource_manager.builder.managed_resource import (
     any_of_class,
+    deletion_problem,
     keep_objects_patch,
     marked_garbage_collectable,
     secrets_to_mark,
+    still_exists,
 )
 from hedgerow.resource_manager.builder.secret import unstructured_data
 from hedgerow_adapters.builder.asking import (
@@ -47,6 +55,12 @@ from hedgerow_adapters.kubernetes.live_reads import ListRefusedError, itself, wh
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 
+INTERVAL: Final = 2.0
+"""Seconds between one look and the next."""
+
+
+Wait: TypeAlias = Callable[..., Coroutine[Any, Any, Result[None, NotDone]]]
+"""One of the functions below that wait for a single ManagedResource."""
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -186,6 +200,63 @@ async def exist(transport: Transport, resource_class: str | None) -> bool:
     except TransportError as lost:
         raise NotDoneError(NotDone(str(lost), is_late=True)) from lost
     return any_of_class(everything, resource_class)
+
+
+@answered
+async def wait_until_healthy(transport: Transport, key: ObjectKey, *, deadline: float) -> None:
+    """Wait until a ManagedResource is applied and healthy; a refused look ends the wait."""
+    await _reached(transport, key, deadline, health_problem)
+
+
+@answered
+async def wait_until_healthy_and_not_progressing(transport: Transport, key: ObjectKey, *, deadline: float) -> None:
+    """Wait until a ManagedResource is healthy and rolled out; a refused look ends the wait."""
+    await _reached(transport, key, deadline, progress_problem)
+
+
+@answered
+async def wait_until_deleted(transport: Transport, key: ObjectKey, *, deadline: float) -> None:
+    """Wait until a ManagedResource is gone with all that it does not keep; the failure says what holds it up."""
+    with absence_is_fine():
+        await _reached(transport, key, deadline, lambda seen: still_exists(key_of(seen)), deletion_problem)
+
+
+async def wait_for_all(
+    wait: Wait, transport: Transport, keys: Iterable[ObjectKey], *, deadline: float
+) -> Result[None, tuple[NotDone, ...]]:
+    """Whether what is waited for comes true for each of some ManagedResources, or all that did not, in their order.
+
+    Args:
+        wait: what for, such as `wait_until_healthy`.
+        transport: leads to the cluster of the ManagedResources.
+        keys: of them.
+        deadline: one for all.
+    """
+    async with asyncio.TaskGroup() as group:
+        waits = [group.create_task(wait(transport, key, deadline=deadline)) for key in keys]
+    problems = tuple(end.failure() for each in waits if isinstance(end := each.result(), Failure))
+    return Failure(problems) if problems else Success(None)
+
+
+async def _reached(
+    transport: Transport,
+    key: ObjectKey,
+    deadline: float,
+    problem_with: Callable[[Manifest], str | None],
+    too_late: Callable[[Manifest, str], str] = lambda _seen, problem: problem,
+) -> None:
+    """Wait until there is no problem with a ManagedResource; `too_late` words what was seen last."""
+    late = f"managed resource {key} could not be read in time"
+    try:
+        async with asyncio.timeout_at(deadline):
+            while True:
+                seen: Manifest = await ask(transport, requests.get, MANAGED_RESOURCES, key)
+                if (problem := problem_with(seen)) is None:
+                    return
+                late = too_late(seen, problem)
+                await asyncio.sleep(INTERVAL)
+    except TimeoutError:
+        raise NotDoneError(NotDone(late, is_late=True)) from None
 
 
 async def _both(transport: Transport, secret: Manifest, wanted: Manifest) -> Manifest:

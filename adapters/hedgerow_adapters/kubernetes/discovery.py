@@ -24,18 +24,17 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.documents import Served, is_built_in, no_match
 from hedgerow_adapters.protocol.transport import Transport
 
+# In seconds. For so long it is known that a kind is not served: usually, where nothing was known of its group and
+# version before, and where something has hinted that it may be served soon.
 MISSING_FOR: Final = 60.0
-"""Seconds for which it is known that a kind is not served."""
 MISSING_AT_FIRST: Final = 4.0
-"""As much where nothing was known of its group and version before."""
 MISSING_FOR_NOW: Final = 1.0
-"""As much where something has hinted that it may be served soon."""
 OF_LATE: Final = 60.0
-"""Seconds for which a hint counts."""
+"""For so long a hint counts."""
 CHECKED_EVERY: Final = 600.0
-"""Seconds after which is looked whether what is served still is."""
+"""How often the server is asked whether it still serves what it served."""
 CONFIRMED_AFTER: Final = 5.0
-"""Seconds after which it is looked again where it seems not to be."""
+"""When it is asked again where it seems not to."""
 _BAD_REQUEST: Final = 400
 _UNAVAILABLE: Final = 503
 _LONG_AGO: Final = float("-inf")
@@ -52,11 +51,7 @@ class Discovery:
     """What is known of the kinds of one cluster."""
 
     def __init__(self, transport: Transport) -> None:
-        """Nothing is known, and nothing is asked before somebody wants to know.
-
-        Args:
-            transport: leads to the API server.
-        """
+        """Nothing is known, and nothing is asked before somebody wants to know."""
         self._transport = transport
         self._known: dict[Kind, Resource | NotAnswered] = {}
         self.known: Final[Kinds] = MappingProxyType(self._known)
@@ -93,9 +88,7 @@ class Discovery:
     def may_have_changed(self, resource: Resource, key: ObjectKey | None = None) -> None:
         """An object was written, or seen to change: if it is one that defines kinds, forget what may be different.
 
-        Args:
-            resource: of the object.
-            key: of the object, whose name tells the group that it is about; none: any group.
+        The name in its key tells the group that it is about; without a key it may be any group.
         """
         if not defines_kinds(resource):
             return

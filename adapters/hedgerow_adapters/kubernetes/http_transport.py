@@ -76,9 +76,9 @@ class HttpTransport:
             max_in_flight: how many requests may be under way at once, watches and answers to lists not counted.
             qps: requests a second in the long run; none, zero or negative: no limit.
             burst: requests at once where `qps` limits them.
-            on_request: told of every exchange: the status code or `<error>`, the method, the server's host and port.
-            on_outage: told once an outage, as a sentence, why the server cannot be reached.
-            on_recovery: told once an outage that the server answers again.
+            on_request: hears the status code or `<error>` of every exchange, the method, the server's host and port.
+            on_outage: hears once an outage, as a sentence, why the server cannot be reached.
+            on_recovery: hears once an outage that the server answers again.
         """
         self._connection = connection
         self._server = connection.server
@@ -175,28 +175,22 @@ class HttpTransport:
             raise TransportError(problem) from None
 
     async def _exchange(self, request: Request, limit: TimeLimit, may_send: Callable[[], bool]) -> Response:
-        """One answer, complete and decoded."""
+        """One answer, complete and decoded. While that to a list travels, its place is free for others."""
         await self._take_place(request, limit)
         mark = self._outage.began()
         try:
-            answer, content = await self._begun(request, limit, may_send)
-            if content is None:
+            try:
+                async with bounded(self._server, request, limit):
+                    answer, _ = await self._answer(request, may_send)
+                    content = b"" if request.is_list else await answer.read()
+            finally:
+                self._places.release()
+            if request.is_list:
                 content = await content_of(self._server, request, answer, limit.seconds)
         except TransportError as error:
             self._unanswered(mark, error)
             raise
         return await self._response(request, answer, content)
-
-    async def _begun(
-        self, request: Request, limit: TimeLimit, may_send: Callable[[], bool]
-    ) -> tuple[aiohttp.ClientResponse, bytes | None]:
-        """An answer, and its content unless that is a list: while a list travels, its place is free for others."""
-        try:
-            async with bounded(self._server, request, limit):
-                answer, _ = await self._answer(request, may_send)
-                return answer, None if request.is_list else await answer.read()
-        finally:
-            self._places.release()
 
     async def _answer(
         self, request: Request, may_send: Callable[[], bool] = lambda: True

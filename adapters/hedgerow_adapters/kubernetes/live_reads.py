@@ -83,7 +83,7 @@ class UnknownResourceError(ListingError):
 
 
 class UnreachableError(ListingError):
-    """The server does not answer at all."""
+    """The server does not answer."""
 
 
 class ListRefusedError(Exception):
@@ -108,16 +108,7 @@ async def list_transformed(
     *,
     metadata_only: bool = False,
 ) -> list[Kept]:
-    """What is kept of the objects of a list, of which no more than a page is held at a time.
-
-    The list is begun anew where the server forgets the state that it shows, the second time without pages.
-
-    Args:
-        transport: leads to the cluster.
-        resource: what is listed.
-        scope: which objects of it.
-        keep: what to keep of an object; none: nothing.
-        metadata_only: whether that is made of nothing but metadata.
+    """What is kept of the objects of a list, of which no more than a page is held at a time; for people who wait.
 
     Raises:
         UnknownResourceError: the server has no such resource.
@@ -145,7 +136,9 @@ def itself(manifest: Manifest) -> Manifest:
 async def whole_list(
     transport: Transport, page: Callable[..., Request], patience: float, keep: Callable[[Manifest], Kept | None]
 ) -> list[Kept]:
-    """All pages of a list, begun anew as with `list_transformed`.
+    """What is kept of all pages of a list.
+
+    It is begun anew where the server forgets the state that it shows, the last time without pages.
 
     Args:
         transport: leads to the cluster.

@@ -128,11 +128,7 @@ def hang_up(accepted: socket.socket) -> None:
 
 
 def listening_socket(purpose: str, where: Listener) -> socket.socket:
-    """A socket that connections arrive at from now on.
-
-    Raises:
-        ListenError: the address cannot be listened on.
-    """
+    """A socket that connections arrive at from now on; raises ListenError."""
     with explained(purpose, where):
         if where.address:
             family = socket.AF_INET6 if ":" in where.address else socket.AF_INET

@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 from aiohttp import web
 
 from hedgerow_adapters.listening.accepting import Door, Listener, first_byte, hang_up, listening_socket
-from hedgerow_adapters.listening.connection import Caller, Connection, ConnectionObserver
-from hedgerow_adapters.listening.connections import Connections, FileBudget, Limits
+from hedgerow_adapters.listening.connection import Caller, Connection
+from hedgerow_adapters.listening.connections import ConnectionObserver, Connections, FileBudget, Limits
 
 Respond: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 """Answers a request. While a body arrives, it is within `receiving` of the request's protocol. Once it has arrived in
@@ -48,7 +48,7 @@ class HttpServer:
             limits: of its clients.
             files: of all listeners of the process; none: there is no other one.
             observer: hears about connections.
-            tls: the settings for a connection that is made now; none: connections are plain.
+            tls: the settings for a connection that is made now; none: it is plain.
         """
         self._purpose = purpose
         self._where = where
@@ -63,11 +63,7 @@ class HttpServer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def open(self) -> int:
-        """Serve from now on; the port.
-
-        Raises:
-            ListenError: the address cannot be listened on.
-        """
+        """Serve from now on; the port. Raises ListenError."""
         http = self._http = web.Server(self._respond)
         listening = listening_socket(self._purpose, self._where)
         self._door = Door(listening, lambda accepted: self._take(accepted, http), self._cannot)

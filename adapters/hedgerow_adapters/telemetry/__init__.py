@@ -2,6 +2,5 @@
 
 `logs` makes every line, those of libraries included, one JSON object or one readable line, and gives all lines of one
 reconciliation the same `reconcileID`. `metrics` holds the numbers under the names that operators of controller-runtime
-know. `controller`, `reading`, `listening` and `webhooks` turn what each of these reports into both. All they decide is
-what is worth a line.
+know. `controller`, `webhooks` and `troubles` turn what others report into both; they decide what is worth a line.
 """

@@ -21,7 +21,7 @@ from hedgerow_adapters.runtime.runner import keys_under_way
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from hedgerow_adapters.telemetry.logs import begin_reconciliation, end_reconciliation, get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
-from hedgerow_adapters.telemetry.reading import ReadingTelemetry
+from hedgerow_adapters.telemetry.troubles import ReadingTelemetry
 
 KINDS: Final[Mapping[type[Action], str]] = {
     Create: "create",

@@ -12,10 +12,8 @@ import logging
 import os
 import sys
 import uuid
-from collections import OrderedDict
-from collections.abc import Hashable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final, Literal, TextIO, TypeAlias, cast
 
@@ -63,33 +61,22 @@ def configure_logs(level: Level, log_format: Format, stream: TextIO | None = Non
 
 
 def _processors(log_format: Format, stream: TextIO) -> list[Processor]:
-    """What turns the data of an event into its line, step by step."""
-    return [
+    """What turns the data of an event into its line, step by step; in colours if a person watches who likes them."""
+    common: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
         _spelled_out,
-        *(_json() if log_format == "json" else _text(coloured=_takes_colours(stream))),
     ]
-
-
-def _json() -> Sequence[Processor]:
-    return (structlog.processors.format_exc_info, _in_order, structlog.processors.JSONRenderer(separators=(",", ":")))
-
-
-def _text(*, coloured: bool) -> Sequence[Processor]:
-    renderer = structlog.dev.ConsoleRenderer(
-        colors=coloured,
-        sort_keys=False,
-        timestamp_key="ts",
-        exception_formatter=structlog.dev.plain_traceback,
+    if log_format == "json":
+        as_json = structlog.processors.JSONRenderer(separators=(",", ":"))
+        return [*common, structlog.processors.format_exc_info, _in_order, as_json]
+    plain = structlog.dev.plain_traceback
+    coloured = stream.isatty() and not os.environ.get("NO_COLOR")
+    as_text = structlog.dev.ConsoleRenderer(
+        colors=coloured, sort_keys=False, timestamp_key="ts", exception_formatter=plain
     )
-    return (renderer,)
-
-
-def _takes_colours(stream: TextIO) -> bool:
-    """Whether a person watches who did not ask for plain text."""
-    return stream.isatty() and not os.environ.get("NO_COLOR")
+    return [*common, as_text]
 
 
 def _spelled_out(_logger: Any, _method: str, event: EventDict) -> EventDict:
@@ -167,53 +154,3 @@ def begin_reconciliation(key: ObjectKey) -> str:
 def end_reconciliation() -> None:
     """From now on lines of this task belong to no reconciliation."""
     unbind_contextvars(OBJECT, RECONCILE_ID)
-
-
-REMINDER: Final = 600.0
-"""Seconds after which what still goes on is said again."""
-PAUSE: Final = 60.0
-"""Seconds in which a trouble that comes and goes is said once."""
-REMEMBERED: Final = 8192
-"""Troubles: more than that, such as one of each of very many keys, are said more often."""
-
-
-@dataclass(slots=True)
-class _Trouble:
-    began: float
-    said_at: float = float("-inf")
-    is_over: bool = False
-
-
-class Repetition:
-    """The troubles of late. A trouble is any value that is equal when it is the same again."""
-
-    def __init__(self) -> None:
-        self._troubles: OrderedDict[int, _Trouble] = OrderedDict()
-
-    def is_news(self, trouble: Hashable, now: float) -> bool:
-        """Note a trouble, and whether it is to be said now: not if it was before.
-
-        Args:
-            trouble: what is the matter.
-            now: a monotonic time in seconds.
-        """
-        mark = hash(trouble)
-        known = self._troubles.setdefault(mark, _Trouble(now))
-        if known.is_over:
-            known.began, known.is_over = now, False
-        self._troubles.move_to_end(mark)
-        if len(self._troubles) > REMEMBERED:
-            self._troubles.popitem(last=False)
-        quiet = REMINDER if known.said_at >= known.began else PAUSE
-        if now - known.said_at < quiet:
-            return False
-        known.said_at = now
-        return True
-
-    def ended(self, trouble: Hashable) -> bool:
-        """Note the end of a trouble, and whether it had been said, so that its end should be too."""
-        known = self._troubles.get(hash(trouble))
-        if known is None or known.is_over:
-            return False
-        known.is_over = True
-        return known.said_at >= known.began

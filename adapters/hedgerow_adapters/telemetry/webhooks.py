@@ -17,8 +17,8 @@ from typing_extensions import override
 from hedgerow.admission import AdmissionRequest, Allowed, Denied, Mutated
 from hedgerow.admission.webhook import INVALID
 from hedgerow_adapters.admission.reviewer import AdmissionObserver
-from hedgerow_adapters.telemetry.listening import ListenerTelemetry, cut
 from hedgerow_adapters.telemetry.metrics import PlainRegistry, SeriesOf
+from hedgerow_adapters.telemetry.troubles import ListenerTelemetry, cut
 
 STATUSES: Final = ("200", "500")
 DECISIONS: Final = ("unchanged", "changed", "denied", "undecided")

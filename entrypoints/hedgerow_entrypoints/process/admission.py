@@ -31,7 +31,7 @@ from hedgerow_adapters.probes import Check, Checks, SharedCheck
 from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
-from hedgerow_adapters.telemetry.reading import ReadingTelemetry
+from hedgerow_adapters.telemetry.troubles import ReadingTelemetry
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.memory import leave_out_what_exists

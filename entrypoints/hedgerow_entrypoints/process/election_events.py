@@ -18,8 +18,9 @@ from hedgerow_adapters.leader_election.elector import ElectionEvent, EventKind, 
 from hedgerow_adapters.leader_election.elector_thread import ElectorThread
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.events import EventRecorder
-from hedgerow_adapters.telemetry.logs import Repetition, get_logger
+from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
+from hedgerow_adapters.telemetry.troubles import Repetition
 
 REASON: Final = "LeaderElection"
 ACTION: Final = "Elect"

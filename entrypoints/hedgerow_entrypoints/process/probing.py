@@ -15,9 +15,9 @@ from hedgerow_adapters.listening.connections import FileBudget
 from hedgerow_adapters.probes import LIMITS, Check, Checks, Endpoint, Ports, SharedCheck, ping, serve
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 from hedgerow_adapters.runtime.clusters import Clusters
-from hedgerow_adapters.telemetry.listening import ListenerTelemetry
 from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
+from hedgerow_adapters.telemetry.troubles import ListenerTelemetry
 
 CONNECTIONS: Final = 2 * LIMITS.connections
 """Of both listeners."""

@@ -15,7 +15,7 @@ from hedgerow_adapters.builder import (
     wait_until_healthy,
     wait_until_healthy_and_not_progressing,
 )
-from hedgerow_adapters.builder.waiting import Wait
+from hedgerow_adapters.builder.managed_resource import Wait
 from hedgerow_adapters.protocol import requests
 from tests.unit.adapters.builder.garden import APP, NAMESPACE, Garden, Wire, managed_resource, problem
 from tests.virtual_clock import virtual_time

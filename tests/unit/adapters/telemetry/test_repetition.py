@@ -2,7 +2,7 @@
 
 import tracemalloc
 
-from hedgerow_adapters.telemetry.logs import PAUSE, REMEMBERED, REMINDER, Repetition
+from hedgerow_adapters.telemetry.troubles import PAUSE, REMEMBERED, REMINDER, Repetition
 
 
 def test_what_goes_on_is_said_once_and_again_as_a_reminder() -> None:

@@ -11,9 +11,9 @@ from hedgerow.admission import Allowed, Denied, Mutated, Mutation, creation
 from hedgerow.admission.webhook import internal_error, unanswered
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.questions import NotAnswered
-from hedgerow_adapters.telemetry.listening import LONGEST_TEXT
 from hedgerow_adapters.telemetry.logs import configure_logs, get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
+from hedgerow_adapters.telemetry.troubles import LONGEST_TEXT
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
 
 PATH = "/webhooks/stamp"

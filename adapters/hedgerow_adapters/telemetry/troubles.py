@@ -1,0 +1,187 @@
+"""What goes wrong again and again, said once in a while: the troubles of watches and listeners, as lines and metrics.
+
+Of a listener anybody can provoke them by the thousand, with texts as long as they like: those are cut.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Final
+
+from structlog.typing import FilteringBoundLogger
+from typing_extensions import override
+
+from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.informer import Watched
+from hedgerow_adapters.listening.connections import ConnectionObserver
+from hedgerow_adapters.telemetry.metrics import ReadingMetrics
+
+REMINDER: Final = 600.0
+"""Seconds after which what still goes on is said again."""
+PAUSE: Final = 60.0
+"""Seconds in which a trouble that comes and goes is said once."""
+REMEMBERED: Final = 8192
+"""Troubles: more than that, such as one of each of very many keys, are said more often."""
+TRANSIENT: Final = 3.0
+"""Seconds for which nobody has to worry about what mends itself."""
+_MENDS_ITSELF: Final = frozenset({"forbidden", "expired"})
+"""An API server that has just started does not know its roles yet; what it has forgotten a list brings at once."""
+_COMMON: Final = frozenset({"disconnected", "expired"})
+"""Causes that say nothing about the resource whose watch they end: a line about one speaks for all."""
+LONGEST_TEXT: Final = 500
+"""Characters of one value in a line."""
+
+
+@dataclass(slots=True)
+class _Trouble:
+    began: float
+    said_at: float = float("-inf")
+    is_over: bool = False
+
+
+class Repetition:
+    """The troubles of late. A trouble is any value that is equal when it is the same again."""
+
+    def __init__(self) -> None:
+        self._troubles: OrderedDict[int, _Trouble] = OrderedDict()
+
+    def is_news(self, trouble: Hashable, now: float) -> bool:
+        """Note a trouble, and whether it is to be said now, in monotonic seconds: not if it was before."""
+        mark = hash(trouble)
+        known = self._troubles.setdefault(mark, _Trouble(now))
+        if known.is_over:
+            known.began, known.is_over = now, False
+        self._troubles.move_to_end(mark)
+        if len(self._troubles) > REMEMBERED:
+            self._troubles.popitem(last=False)
+        quiet = REMINDER if known.said_at >= known.began else PAUSE
+        if now - known.said_at < quiet:
+            return False
+        known.said_at = now
+        return True
+
+    def ended(self, trouble: Hashable) -> bool:
+        """Note the end of a trouble, and whether it had been said, so that its end should be too."""
+        known = self._troubles.get(hash(trouble))
+        if known is None or known.is_over:
+            return False
+        known.is_over = True
+        return known.said_at >= known.began
+
+
+class ReadingTelemetry:
+    """The ears of a reader; an `InformerObserver`.
+
+    One line says that lists and watches fail together, and one that all of them work again. Each attempt of each watch
+    shows at level `debug`.
+    """
+
+    def __init__(
+        self,
+        log: FilteringBoundLogger,
+        metrics: ReadingMetrics,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        unix_time: Callable[[], float] = time.time,
+    ) -> None:
+        """Nothing heard yet; `log` says whose caches the lines are about."""
+        self._log: Final = log
+        self._cache_metrics: Final = metrics
+        self._repetition = Repetition()
+        self._clock = clock
+        self._unix_time = unix_time
+        self._concerned: dict[Hashable, dict[Watched, float]] = {}
+        """Which watches are in some trouble, and since when."""
+        self._owes_the_end = False
+        self._silences: dict[Resource, list[Callable[[], float]]] = {}
+
+    def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
+        """Count the end of a list or watch; one that has a problem is worth a line.
+
+        Unless it is said already, or may still be mended by another try.
+        """
+        self._cache_metrics.watch_restarts(str(watched.resource), cause).inc()
+        if problem is None:
+            self._log.debug("Watch ended", resource=watched.resource, cause=cause)
+            return
+        trouble: Hashable = ("watch", cause) if cause in _COMMON else ("watch", cause, str(problem))
+        now = self._clock()
+        since = self._concerned.setdefault(trouble, {}).setdefault(watched, now)
+        may_pass = cause in _MENDS_ITSELF and now - since < TRANSIENT
+        is_news = not may_pass and self._repetition.is_news(trouble, now)
+        tell = self._log.warning if is_news else self._log.debug
+        tell("Watch interrupted", resource=watched.resource, cause=cause, error=problem)
+
+    def resumed(self, watched: Watched) -> None:
+        """Say that what was said before is over, once the last watch that it concerned works again."""
+        for trouble, concerned in list(self._concerned.items()):
+            concerned.pop(watched, None)
+            if not concerned:
+                del self._concerned[trouble]
+                self._owes_the_end |= self._repetition.ended(trouble)
+        if self._owes_the_end and not self._concerned:
+            self._owes_the_end = False
+            self._log.info("Watches are back")
+
+    def keeps(self, resource: Resource, silence: Callable[[], float]) -> None:
+        """Let a cache's silence be asked for with the other metrics; of several of a resource the longest."""
+        silences = self._silences.setdefault(resource, [])
+        silences.append(silence)
+        self._cache_metrics.cache_sync_age(str(resource)).set_function(lambda: max(each() for each in silences))
+
+    def synced(self) -> None:
+        """The caches are complete."""
+        self._cache_metrics.cache_sync_timestamp.set(self._unix_time())
+        self._log.info("Caches are complete")
+
+
+class ListenerTelemetry(ConnectionObserver):
+    """Turns what one listener reports into lines."""
+
+    def __init__(
+        self,
+        log: FilteringBoundLogger,
+        clock: Callable[[], float],
+        *,
+        on_closed: Callable[[str], None] = lambda _reason: None,
+    ) -> None:
+        """No line yet; `on_closed` hears why the listener closed a connection by itself: one word."""
+        self._log = log
+        self._clock = clock
+        self._on_closed = on_closed
+        self._repetition = Repetition()
+
+    @override
+    def handshake_failed(self, problem: str) -> None:
+        self._on_closed("handshake")
+        tell = self._log.warning if self._is_news("handshake", problem) else self._log.debug
+        tell("TLS handshake failed", error=cut(problem))
+
+    @override
+    def malformed(self, problem: str) -> None:
+        self._on_closed("malformed")
+        self._log.debug("Malformed request", error=cut(problem))
+
+    @override
+    def crowded(self, *, refused: bool) -> None:
+        self._on_closed("refused" if refused else "crowded")
+        if self._is_news("crowded"):
+            self._log.warning("Too many connections")
+
+    @override
+    def overdue(self) -> None:
+        self._on_closed("overdue")
+
+    @override
+    def cannot_accept(self, problem: str) -> None:
+        tell = self._log.error if self._is_news("accept", problem) else self._log.debug
+        tell("Cannot take connections", error=cut(problem))
+
+    def _is_news(self, *trouble: Hashable) -> bool:
+        return self._repetition.is_news(trouble, self._clock())
+
+
+def cut(text: str) -> str:
+    """A text of no more than so many characters."""
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
