@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
-from hedgerow.api.shape import ApiObject, ApiType, Format, ObjectMeta
+from hedgerow.api.shape import ApiObject, ApiType, ObjectMeta
 from hedgerow.machinery.objects import Manifest, Resource
 
 _SCALARS: Final = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -67,8 +67,8 @@ def _is_object(annotation: Any) -> bool:
 
 
 def _formats(metadata: Iterable[Any]) -> dict[str, str]:
-    named = next((each.name for each in metadata if isinstance(each, Format)), None)
-    return {"format": named} if named else {}
+    named = [each for each in metadata if isinstance(each, str)]
+    return {"format": named[0]} if named else {}
 
 
 def _described(schema: dict[str, Any], description: str | None) -> dict[str, Any]:

@@ -96,7 +96,8 @@ def transform_of(resource: Resource) -> Callable[[Manifest], Manifest]:
     def transform(live: Manifest) -> Manifest:
         metadata = _kept_metadata(live, counts_generations=counts_generations)
         if selects:
-            metadata |= _what_selects(live)
+            labels = {shared_text(name): shared_text(value) for name, value in labels_of(live).items()}
+            metadata |= {"labels": labels, _DIGEST: _digest(live)}
         return {"metadata": metadata, **pruned(live, fields)}
 
     return transform
@@ -167,12 +168,6 @@ def _kept_metadata(live: Manifest, *, counts_generations: bool) -> dict[str, Any
         if digest := _digest(live):
             kept[_DIGEST] = digest
     return kept
-
-
-def _what_selects(live: Manifest) -> dict[str, Any]:
-    """The labels of an object, and the digest of labels and annotations."""
-    labels = {shared_text(name): shared_text(value) for name, value in labels_of(live).items()}
-    return {"labels": labels, _DIGEST: _digest(live)}
 
 
 def _digest(live: Manifest) -> str:

@@ -4,7 +4,6 @@ Knows no particular type, no default and no rule about values. As to an API serv
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
@@ -63,7 +62,8 @@ Item = TypeVar("Item")
 
 def read(shape: type[T], document: object) -> Result[T, tuple[Problem, ...]]:
     """The document as a type, or every value in it that does not fit."""
-    unsaid = _unsaid(shape, document)
+    said = document if isinstance(document, Mapping) else dict.fromkeys(shape.said_by_documents, "")
+    unsaid = tuple(Problem(name, "must be set") for name in shape.said_by_documents if said.get(name) is None)
     try:
         read_as = shape.model_validate(document)
     except ValidationError as error:
@@ -71,22 +71,9 @@ def read(shape: type[T], document: object) -> Result[T, tuple[Problem, ...]]:
     return Failure(unsaid) if unsaid else Success(read_as)
 
 
-def _unsaid(shape: type[Typed], document: object) -> tuple[Problem, ...]:
-    if not isinstance(document, Mapping):
-        return ()
-    return tuple(Problem(name, "must be set") for name in shape.said_by_documents if document.get(name) is None)
-
-
 def unreadable(message: str) -> PydanticCustomError:
     """The error of a value of the right type that still cannot be read; the message is complete."""
     return PydanticCustomError("unreadable", "{message}", {"message": message})
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """The format of a value, as OpenAPI names it."""
-
-    name: str
 
 
 def _of_bits(bits: int) -> AfterValidator:
@@ -104,10 +91,10 @@ def _moment(value: str) -> str:
     return value
 
 
-Int32 = Annotated[int, _of_bits(32), Format("int32")]
-Int64 = Annotated[int, _of_bits(64), Format("int64")]
-"""Integers as Go reads them, one bit for the sign."""
-Time = Annotated[str, AfterValidator(_moment), Format("date-time")]
+Int32 = Annotated[int, _of_bits(32), "int32"]
+Int64 = Annotated[int, _of_bits(64), "int64"]
+"""Integers as Go reads them, one bit for the sign; behind the check stands the format, as OpenAPI names it."""
+Time = Annotated[str, AfterValidator(_moment), "date-time"]
 """A timestamp, as it is spelled."""
 Items = Annotated[tuple[Item, ...], Field(strict=False)]
 """An immutable list; strict types would refuse a list."""

@@ -217,7 +217,7 @@ def test_a_configuration_that_enables_nothing_reviews_nothing(hedgerow: Hedgerow
             f"{POD}{NODE}{{taints: [1]}}\n",
             "x.yaml:2: Node one: spec.taints[0]: expected an object, got an integer",
         ),
-        ("system-components-config", f"{POD}{NODE}1\n", "x.yaml:2: Node one: no API server would hold it as it is"),
+        ("system-components-config", f"{POD}{NODE}1\n", "x.yaml:2: Node one: spec: expected an object, got an integer"),
         (
             "crd-deletion-protection",
             COLLECTION,

@@ -6,9 +6,8 @@ for metadata, in `metadata`. `values` has the types of fields and finds what an 
 Source: webhooks-and-tokens §9.
 """
 
-from hedgerow.admission.extension_validation.kinds import KINDS
-from hedgerow.admission.extension_validation.webhook import (
-    NAME,
+from hedgerow.admission.extension_validation.kinds import (
+    KINDS,
     path_of,
     review,
     validate_create,
@@ -16,4 +15,4 @@ from hedgerow.admission.extension_validation.webhook import (
     webhooks,
 )
 
-__all__ = ["KINDS", "NAME", "path_of", "review", "validate_create", "validate_update", "webhooks"]
+__all__ = ["KINDS", "path_of", "review", "validate_create", "validate_update", "webhooks"]

@@ -137,13 +137,8 @@ _Place: TypeAlias = "tuple[_Place, str | int] | None"
 """Where a value stands: its parent, and the name of the member or index of the item. Most paths are never spelled."""
 
 
-class _Pair(NamedTuple):
-    """Two values at one place, and their shape if it is known."""
-
-    place: _Place
-    expected: Shape | None
-    new: Any
-    old: Any
+_Pair: TypeAlias = tuple[_Place, Shape | None, Any, Any]
+"""The new and the old value at one place, and their shape if it is known."""
 
 
 def differences(new: Any, old: Any, expected: Shape | None = None) -> Iterator[str]:
@@ -157,17 +152,17 @@ def differences(new: Any, old: Any, expected: Shape | None = None) -> Iterator[s
         expected: the shape of both; none: no types of fields are known.
     """
     # No recursion, because nothing limits how deep users nest values.
-    pending: list[_Pair] = [_Pair(None, expected, new, old)]
+    pending: list[_Pair] = [(None, expected, new, old)]
     while pending:
-        pair = pending.pop()
-        if pair.new is pair.old or (_is_empty(pair.new) and _is_empty(pair.old)):
+        place, expected, new, old = pair = pending.pop()
+        if new is old or (_is_empty(new) and _is_empty(old)):
             continue
         inside = _inside(pair)
         if inside is not None:
             pending += reversed(inside)
         elif not _are_equal(pair):
-            path = _spelled(pair.place)
-            values = "values differ" if is_confidential(path) else f"{_shown(pair.new)} != {_shown(pair.old)}"
+            path = _spelled(place)
+            values = "values differ" if is_confidential(path) else f"{_shown(new)} != {_shown(old)}"
             yield f"{shortened(path)}: {values}"
 
 
@@ -177,16 +172,16 @@ def _inside(pair: _Pair) -> list[_Pair] | None:
     shapes: Mapping[str, Shape] = expected.inside if expected else {}
     if all(value is None or _is_object(value) for value in (new, old)):
         new, old = new or {}, old or {}
-        members = [
-            _Pair((place, name), shapes.get(name) or shapes.get(EACH_MEMBER), new.get(name), old.get(name))
+        members: list[_Pair] = [
+            ((place, name), shapes.get(name) or shapes.get(EACH_MEMBER), new.get(name), old.get(name))
             for name in sorted({*new, *old})
         ]
         if place is not None and place[1] in _MAPS_OF_TEXTS:
             return members
-        return [each for each in members if not (each.new in (None, "") and each.old in (None, ""))]
+        return [each for each in members if not all(value in (None, "") for value in each[2:])]
     if all(value is None or isinstance(value, list) for value in (new, old)):
         items = zip_longest(new or (), old or (), fillvalue=_NO_ITEM)
-        return [_Pair((place, index), shapes.get(EACH_ITEM), *both) for index, both in enumerate(items)]
+        return [((place, index), shapes.get(EACH_ITEM), *both) for index, both in enumerate(items)]
     return None
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.admission import Allowed, Denied, Webhook, creation, deletion, update
 from hedgerow.admission.extension_validation import KINDS, review, webhooks
-from hedgerow.admission.extension_validation.webhook import MOST_ERRORS
+from hedgerow.admission.extension_validation.kinds import MOST_ERRORS
 from tests.unit.core.admission.extension_validation.objects import empty, sample
 from tests.unit.core.admission.world import decided
 
