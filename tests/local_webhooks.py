@@ -21,7 +21,7 @@ from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, Question
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot
-from hedgerow_adapters.memory.admission.calls import CallFailedError, WebhookCall
+from hedgerow_adapters.memory.admission import CallFailedError, WebhookCall
 from hedgerow_adapters.memory.cluster import InMemoryCluster
 from hedgerow_adapters.protocol.documents import no_match
 

@@ -28,7 +28,6 @@ def timestamp(moment: datetime) -> str:
 
 
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
-_SUFFIX_LENGTH: Final = 5
 _STEP: Final = 10_000_019
 """A prime: neighbouring numbers get suffixes that look unlike each other."""
 
@@ -46,9 +45,5 @@ class Identities:
 
     def name(self, prefix: str) -> str:
         """A name that begins with a prefix and is unlikely to be taken."""
-        number = next(self._suffixes) * _STEP % len(_ALPHABET) ** _SUFFIX_LENGTH
-        suffix = ""
-        for _ in range(_SUFFIX_LENGTH):
-            number, digit = divmod(number, len(_ALPHABET))
-            suffix += _ALPHABET[digit]
-        return prefix + suffix
+        number, base = next(self._suffixes) * _STEP, len(_ALPHABET)
+        return prefix + "".join(_ALPHABET[number // base**place % base] for place in range(5))

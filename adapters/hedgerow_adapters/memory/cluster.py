@@ -16,7 +16,7 @@ from hedgerow_adapters.memory import statuses
 from hedgerow_adapters.memory.admission import Admission, CallWebhook, nobody
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.memory.discovery import discovery_document
-from hedgerow_adapters.memory.faults import Answered, Fault, NoAnswerError, outcome_for
+from hedgerow_adapters.memory.faults import Answered, Fault, Lost, NoAnswerError, outcome_for
 from hedgerow_adapters.memory.garbage import Housekeeping
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES, Kind
 from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE, NAMESPACES
@@ -29,10 +29,10 @@ from hedgerow_adapters.memory.options import (
     whole_number,
 )
 from hedgerow_adapters.memory.registry import Registry
-from hedgerow_adapters.memory.routing import Routes, Target
-from hedgerow_adapters.memory.served import ServedKinds, follow_definitions
+from hedgerow_adapters.memory.served import ServedKinds, Target
 from hedgerow_adapters.memory.statuses import RefusedError
 from hedgerow_adapters.memory.storage import Backup, Storage, StoredChange
+from hedgerow_adapters.memory.subresources import scale_of
 from hedgerow_adapters.memory.watches import OnClose, OnEvent, Subscription, parse_start
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 
@@ -68,12 +68,11 @@ class InMemoryCluster:
         self.version = "v1.36.0"
         """As it tells who asks."""
         self._kinds = ServedKinds(resources)
-        self._routes = Routes(self._kinds)
         self._storage = Storage(history=history)
         self._admission = Admission(self._storage, self._kinds, call_webhook)
         self._registry = Registry(self._storage, self.now, self._admission)
         self._housekeeping = Housekeeping(self._registry, self._kinds)
-        follow_definitions(self._storage, self._kinds)
+        self._kinds.follow_definitions(self._storage)
         self._watches: list[Subscription] = []
         for name in namespaces:
             self._registry.create(NAMESPACES, "", {"metadata": {"name": name}})
@@ -85,14 +84,13 @@ class InMemoryCluster:
             TransportError: a scripted fault swallowed the request or its answer.
         """
         match outcome_for(self.faults, request):
-            case None:
-                return self._answer(request)
             case Answered(response):
                 return response
-            case lost:
-                if lost.after_commit:
+            case Lost(after_commit, hangs):
+                if after_commit:
                     self._answer(request)
-                raise NoAnswerError(hangs=lost.hangs)
+                raise NoAnswerError(hangs=hangs)
+        return self._answer(request)
 
     def watch(self, request: Request, on_event: OnEvent, on_close: OnClose | None = None) -> Subscription | Response:
         """Open a watch: what was missed is delivered before this returns. A response is a refusal.
@@ -106,12 +104,10 @@ class InMemoryCluster:
             TransportError: a scripted fault swallowed the request.
         """
         match outcome_for(self.faults, request):
-            case None:
-                pass
             case Answered(response):
                 return response
-            case lost:
-                raise NoAnswerError(hangs=lost.hangs)
+            case Lost(hangs=hangs):
+                raise NoAnswerError(hangs=hangs)
         try:
             subscription = self._subscription(request, on_event, on_close or (lambda _error: None))
             start = parse_start(request.query)
@@ -142,7 +138,7 @@ class InMemoryCluster:
     def at(self, path: str) -> Manifest | None:
         """The object that requests to a path are about; none if there is none."""
         try:
-            target = self._routes.target(path)
+            target = self._kinds.target(path)
         except RefusedError:
             return None
         return self._registry.get(target.kind, target.key) if target.name else None
@@ -159,8 +155,7 @@ class InMemoryCluster:
     def objects(self, resource: Resource, namespace: str = "") -> Sequence[Manifest]:
         """The objects of a resource, of one namespace or of all, in the order of lists."""
         kind = self._kinds[resource]
-        state = self._storage.state(kind.stored_as)
-        return [kind.from_stored(state.objects[path]) for path in state.range(namespace)]
+        return [kind.from_stored(stored) for stored in self._storage.state(kind.stored_as).of_namespace(namespace)]
 
     def subscribe(self, resource: Resource, on_change: Callable[[Change], None]) -> Callable[[], None]:
         """Tell of every change of a resource from now on, old and new object; the answer ends that."""
@@ -179,12 +174,8 @@ class InMemoryCluster:
 
     def run_controllers(self) -> None:
         """Let the server's own controllers work until they are done: namespaces end, garbage is collected."""
-        while self.step():
+        while self._housekeeping.step():
             pass
-
-    def step(self) -> bool:
-        """Let the server's own controllers look at everything once; whether they wrote anything."""
-        return self._housekeeping.step()
 
     def compact(self) -> None:
         """Forget all history: every resource version and continue token handed out until now is too old."""
@@ -214,7 +205,7 @@ class InMemoryCluster:
             watch.end(error)
 
     def _subscription(self, request: Request, on_event: OnEvent, on_close: OnClose) -> Subscription:
-        target = self._routes.target(request.path)
+        target = self._kinds.target(request.path)
         if target.name or request.method != "GET" or request.query.get("watch") not in _YES:
             raise ValueError(f"{request.method} {request.path} is no watch")
         whole_number(request.query, "timeoutSeconds")
@@ -234,7 +225,7 @@ class InMemoryCluster:
                 return document
             if (request.method, request.path) == ("GET", "/version"):
                 return Response(200, {"gitVersion": self.version})
-            target = self._routes.target(request.path)
+            target = self._kinds.target(request.path)
             answer = self._answer_object if target.name else self._answer_collection
             with self._storage.trial(is_trial=is_dry_run(request)):
                 return answer(request, target)
@@ -243,32 +234,26 @@ class InMemoryCluster:
 
     def _answer_object(self, request: Request, target: Target) -> Response:
         kind, key, metadata_only = target.kind, target.key, wants_metadata(request.accept, a_list=False)
+        answer: Manifest
         match request.method, target.subresource:
-            case "GET", subresource if subresource not in ("scale", "token", "finalize"):
-                answer = self._registry.existing(kind, key)
-            case _, "scale":
-                return Response(200, self._scale(request, target))
+            case "GET", "scale":
+                answer = scale_of(self._registry.existing(kind, key))
+            case "PUT" | "PATCH", "scale":
+                patch_type = request.content_type if request.method == "PATCH" else None
+                answer = self._registry.write_scale(kind, key, request.body, patch_type)
             case "POST", "token":
                 return Response(201, self._registry.token(key, request.body))
-            case _, "token":
-                raise statuses.method_not_allowed()
-            case "PUT", subresource:
+            case "GET", subresource if subresource not in ("token", "finalize"):
+                answer = self._registry.existing(kind, key)
+            case "PUT", subresource if subresource != "token":
                 answer = self._registry.replace(kind, key, request.body, subresource)
-            case "PATCH", subresource if subresource != "finalize":
+            case "PATCH", subresource if subresource not in ("token", "finalize"):
                 answer = self._registry.patch(kind, key, request.body, request.content_type, subresource)
             case "DELETE", "":
                 answer = self._registry.delete(kind, key, parse_delete_options(request.body, request.query))
             case _:
                 raise statuses.method_not_allowed()
         return Response(200, _as_asked(answer, metadata_only=metadata_only))
-
-    def _scale(self, request: Request, target: Target) -> Manifest:
-        if request.method == "GET":
-            return self._registry.scale(target.kind, target.key)
-        if request.method not in ("PUT", "PATCH"):
-            raise statuses.method_not_allowed()
-        patch_type = request.content_type if request.method == "PATCH" else None
-        return self._registry.write_scale(target.kind, target.key, request.body, patch_type)
 
     def _answer_collection(self, request: Request, target: Target) -> Response:
         match request.method:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.memory.faults import BARE_NOT_FOUND
 from hedgerow_adapters.memory.kinds.core import TOKEN_REQUESTS
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.statuses import method_not_allowed, no_such_path
@@ -22,7 +23,6 @@ _SUBRESOURCES: Final[Mapping[str, tuple[Sequence[str], Resource | None]]] = {
     "token": (("create",), TOKEN_REQUESTS.resource),
 }
 """Verbs of subresources, and what they are objects of."""
-_UNHEARD_OF: Final = Response(404, "404 page not found\n", {"content-type": "text/plain; charset=utf-8"})
 
 
 def discovery_document(request: Request, kinds: Iterable[Kind]) -> Response | None:
@@ -31,9 +31,10 @@ def discovery_document(request: Request, kinds: Iterable[Kind]) -> Response | No
     Raises:
         RefusedError: there is no such version of a group that it knows, or the request wants something else of it.
     """
+    document: Mapping[str, Any] | None
     match request.path.strip("/").split("/"):
         case ["api"]:
-            document: Mapping[str, Any] | None = {"kind": "APIVersions", "versions": ["v1"]}
+            document = {"kind": "APIVersions", "versions": ["v1"]}
         case ["apis"]:
             groups = dict.fromkeys(kind.resource.group for kind in kinds if kind.resource.group)
             described = [_group(group, kinds) for group in groups]
@@ -48,14 +49,14 @@ def discovery_document(request: Request, kinds: Iterable[Kind]) -> Response | No
         case _:
             return None
     if document is None:
-        return _UNHEARD_OF
+        return BARE_NOT_FOUND.response
     if request.method != "GET":
         raise method_not_allowed()
     return Response(200, document)
 
 
 def _group(group: str, kinds: Iterable[Kind]) -> dict[str, Any]:
-    """A group with its versions, of which that one is preferred which is declared first."""
+    """A group with its versions, of which the one that is declared first is preferred."""
     versions = dict.fromkeys(kind.resource.version for kind in kinds if kind.resource.group == group)
     described = [{"groupVersion": f"{group}/{version}", "version": version} for version in versions]
     preferred = {"preferredVersion": described[0]} if described else {}
@@ -66,10 +67,10 @@ def _resource_list(group: str, version: str, kinds: Iterable[Kind]) -> dict[str,
     """What a version of a group holds; none where the server has never heard of the group."""
     of_group = [kind for kind in kinds if kind.resource.group == group]
     of_version = [kind for kind in of_group if kind.resource.version == version]
-    if of_group and not of_version:
-        raise no_such_path()
     if not of_group:
         return None
+    if not of_version:
+        raise no_such_path()
     entries = sorted((entry for kind in of_version for entry in _entries(kind)), key=lambda entry: str(entry["name"]))
     typed = {"apiVersion": "v1"} if group else {}
     group_version = of_version[0].resource.api_version
@@ -79,19 +80,10 @@ def _resource_list(group: str, version: str, kinds: Iterable[Kind]) -> dict[str,
 def _entries(kind: Kind) -> Iterator[dict[str, Any]]:
     """A resource and its subresources."""
     resource = kind.resource
-    verbs: Sequence[str] = [verb for verb in _VERBS if verb != "deletecollection" or kind.deletable_as_collection]
-    yield _entry(resource, resource.plural, verbs, singular=resource.kind.lower())
+    described = {"singularName": "", "namespaced": resource.namespaced, "kind": resource.kind}
+    verbs = [verb for verb in _VERBS if verb != "deletecollection" or kind.deletable_as_collection]
+    yield {**described, "name": resource.plural, "singularName": resource.kind.lower(), "verbs": verbs}
     for name in kind.subresources:
-        verbs, made = _SUBRESOURCES.get(name, (_SUBRESOURCE_VERBS, None))
-        entry = _entry(resource, f"{resource.plural}/{name}", verbs)
-        yield entry | ({"group": made.group, "version": made.version, "kind": made.kind} if made is not None else {})
-
-
-def _entry(resource: Resource, name: str, verbs: Sequence[str], *, singular: str = "") -> dict[str, Any]:
-    return {
-        "name": name,
-        "singularName": singular,
-        "namespaced": resource.namespaced,
-        "kind": resource.kind,
-        "verbs": list(verbs),
-    }
+        allowed, made = _SUBRESOURCES.get(name, (_SUBRESOURCE_VERBS, None))
+        typed = {"group": made.group, "version": made.version, "kind": made.kind} if made is not None else {}
+        yield {**described, "name": f"{resource.plural}/{name}", "verbs": list(allowed), **typed}

@@ -6,9 +6,11 @@ cluster.faults.append(Fault(requests("PUT"), Answered(Response(503, ...)), times
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
+
+_PLAIN: Final = {"content-type": "text/plain; charset=utf-8"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +29,18 @@ class Lost:
     """Whether the client waits until its timeout, instead of seeing the connection break at once."""
 
 
-FaultReply: TypeAlias = Answered | Lost
-
-BARE_NOT_FOUND: Final = Answered(
-    Response(404, "404 page not found\n", {"content-type": "text/plain; charset=utf-8"}),
-)
-"""What a gateway answers, a wrong address, or a server for a path that it does not serve."""
-
-_UNAVAILABLE: Final = Answered(
-    Response(503, "service unavailable\n", {"content-type": "text/plain; charset=utf-8"}),
-)
-
-
 @dataclass(slots=True)
 class Fault:
     """An outcome for the next requests that a predicate picks."""
 
     picks: Callable[[Request], bool]
-    outcome: FaultReply
+    outcome: Answered | Lost
     times: int | None = 1
     """How often it still happens; none: always."""
+
+
+BARE_NOT_FOUND: Final = Answered(Response(404, "404 page not found\n", _PLAIN))
+"""What a gateway answers, a wrong address, or a server for a path that it does not serve."""
 
 
 class NoAnswerError(TransportError):
@@ -62,7 +56,7 @@ def requests(method: str = "", path: str = "") -> Callable[[Request], bool]:
     return lambda request: method in ("", request.method) and path in request.path
 
 
-def outcome_for(faults: Iterable[Fault], request: Request) -> FaultReply | None:
+def outcome_for(faults: Iterable[Fault], request: Request) -> Answered | Lost | None:
     """What the first fault that picks a request makes of it, which uses that fault up by one; none: nothing."""
     for fault in faults:
         if fault.times != 0 and fault.picks(request):
@@ -74,7 +68,8 @@ def outcome_for(faults: Iterable[Fault], request: Request) -> FaultReply | None:
 
 def lost_group(group: str) -> Fault:
     """The fault of an aggregated API whose server is away: its group stays listed, and nothing of it answers."""
-    return Fault(requests(path=f"/apis/{group}/"), _UNAVAILABLE, times=None)
+    unavailable = Answered(Response(503, "service unavailable\n", _PLAIN))
+    return Fault(requests(path=f"/apis/{group}/"), unavailable, times=None)
 
 
 def of_another_cluster(uid: str) -> Fault:

@@ -3,9 +3,9 @@
 All pages of a list show the objects as they were when the first was asked for.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.memory.kinds.kind import Kind
@@ -14,8 +14,8 @@ from hedgerow_adapters.memory.statuses import RefusedError, refused, status_body
 from hedgerow_adapters.memory.storage import State, Storage
 from hedgerow_adapters.protocol.transport import Response
 
-_METADATA: Final = "as=PartialObjectMetadata"
-_METADATA_LIST: Final = "as=PartialObjectMetadataList"
+_METADATA: Final = "PartialObjectMetadata"
+_METADATA_LIST: Final = "PartialObjectMetadataList"
 _META_VERSION: Final = "meta.k8s.io/v1"
 _TOKEN_TOO_OLD: Final = (
     "The provided continue parameter is too old to display a consistent list result. "  # noqa: S105 -- no password
@@ -26,12 +26,10 @@ _TOKEN_TOO_OLD: Final = (
 def wants_metadata(accept: str, *, a_list: bool) -> bool:
     """Whether a client asked for nothing but metadata; refused if it asked for the wrong number of objects."""
     parameters = {part.strip() for part in accept.partition(",")[0].split(";")[1:]}
-    if _METADATA in parameters and a_list:
-        raise refused(406, "NotAcceptable", "you requested PartialObjectMetadata, but the requested object is a list")
-    if _METADATA_LIST in parameters and not a_list:
-        problem = "you requested PartialObjectMetadataList, but the requested object is not a list"
-        raise refused(406, "NotAcceptable", problem)
-    return bool(parameters & {_METADATA, _METADATA_LIST})
+    wanted, other, state = (_METADATA_LIST, _METADATA, "") if a_list else (_METADATA, _METADATA_LIST, "not ")
+    if f"as={other}" in parameters:
+        raise refused(406, "NotAcceptable", f"you requested {other}, but the requested object is {state}a list")
+    return f"as={wanted}" in parameters
 
 
 def presented(kind: Kind, stored: Manifest, *, metadata_only: bool) -> Manifest:
@@ -41,7 +39,7 @@ def presented(kind: Kind, stored: Manifest, *, metadata_only: bool) -> Manifest:
 
 def metadata_of(manifest: Manifest) -> dict[str, Any]:
     """An object reduced to its metadata."""
-    return {"kind": "PartialObjectMetadata", "apiVersion": _META_VERSION, "metadata": manifest["metadata"]}
+    return {"kind": _METADATA, "apiVersion": _META_VERSION, "metadata": manifest["metadata"]}
 
 
 def presented_list(
@@ -50,47 +48,30 @@ def presented_list(
     """Stored objects as a list. Its items are without kind and apiVersion, as the server leaves them out."""
     items: list[Manifest] = [presented(kind, manifest, metadata_only=metadata_only) for manifest in stored]
     if metadata_only:
-        return {
-            "kind": "PartialObjectMetadataList",
-            "apiVersion": _META_VERSION,
-            "metadata": metadata,
-            "items": items,
-        }
-    return {
-        "kind": f"{kind.resource.kind}List",
-        "apiVersion": kind.resource.api_version,
-        "metadata": metadata,
-        "items": [
-            {name: value for name, value in item.items() if name not in ("kind", "apiVersion")} for item in items
-        ],
-    }
+        return {"kind": _METADATA_LIST, "apiVersion": _META_VERSION, "metadata": metadata, "items": items}
+    items = [{name: value for name, value in item.items() if name not in ("kind", "apiVersion")} for item in items]
+    resource = kind.resource
+    return {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": metadata, "items": items}
 
 
-class Page(NamedTuple):
-    """Some stored objects of a list, and the list's metadata."""
-
-    objects: list[Manifest]
-    metadata: dict[str, Any]
-
-
-def page(storage: Storage, kind: Kind, selection: Selection, options: ListOptions) -> Page:
-    """The objects of one page; refused if the version asked for is too old or yet to come."""
+def page(
+    storage: Storage, kind: Kind, selection: Selection, options: ListOptions
+) -> tuple[list[Manifest], dict[str, Any]]:
+    """The stored objects of one page, and the list's metadata; refused if its version is too old or yet to come."""
     state = _state(storage, kind, options)
     after = options.continuation.after if options.continuation else ""
     paths = state.range(selection.namespace, after)
-    matches: Callable[[Manifest], bool] = selection.matches
     if selection.is_everything:
-        chosen = paths if options.limit is None else paths[: options.limit]
+        chosen = paths[: options.limit]
     else:
-        wanted = (path for path in paths if matches(state.objects[path]))
-        chosen = list(wanted if options.limit is None else islice(wanted, options.limit))
+        chosen = list(islice((path for path in paths if selection.matches(state.objects[path])), options.limit))
     metadata: dict[str, Any] = {"resourceVersion": str(state.revision)}
     if options.limit is not None and len(chosen) == options.limit and chosen[-1] != paths[-1]:
         # What follows need not be selected: the last page may be empty.
         metadata["continue"] = Continuation(state.revision, chosen[-1]).token()
         if selection.is_everything:
             metadata["remainingItemCount"] = len(paths) - len(chosen)
-    return Page([state.objects[path] for path in chosen], metadata)
+    return [state.objects[path] for path in chosen], metadata
 
 
 def _state(storage: Storage, kind: Kind, options: ListOptions) -> State:
@@ -99,7 +80,7 @@ def _state(storage: Storage, kind: Kind, options: ListOptions) -> State:
     if options.continuation is not None and options.continuation.revision != INCONSISTENT:
         state = storage.past_state(resource, options.continuation.revision)
         if state is None:
-            token = Continuation(INCONSISTENT, options.continuation.after).token()
+            token = options.continuation._replace(revision=INCONSISTENT).token()
             raise RefusedError(Response(410, status_body(410, "Expired", _TOKEN_TOO_OLD, continuation=token)))
         return state
     if asked is not None and asked > storage.revision:
@@ -113,9 +94,7 @@ def _state(storage: Storage, kind: Kind, options: ListOptions) -> State:
 
 
 def _from_the_future(asked: int, current: int) -> RefusedError:
-    details = {
-        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
-        "retryAfterSeconds": 1,
-    }
+    cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     message = f"Timeout: Too large resource version: {asked}, current: {current}"
-    return RefusedError(Response(504, status_body(504, "Timeout", message, details), {"retry-after": "1"}))
+    body = status_body(504, "Timeout", message, {"causes": [cause], "retryAfterSeconds": 1})
+    return RefusedError(Response(504, body, {"retry-after": "1"}))

@@ -8,8 +8,7 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from returns.result import Failure
 
@@ -24,8 +23,7 @@ INCONSISTENT: Final = -1
 _FIELDS: Final = ("metadata.name", "metadata.namespace")
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The objects of one namespace, or of all, with certain labels and fields."""
 
     namespace: str
@@ -44,8 +42,7 @@ class Selection:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Continuation:
+class Continuation(NamedTuple):
     """Where a list goes on: at which revision, behind which path."""
 
     revision: int
@@ -57,8 +54,7 @@ class Continuation:
         return base64.urlsafe_b64encode(json.dumps(value, separators=(",", ":")).encode()).decode().rstrip("=")
 
 
-@dataclass(frozen=True, slots=True)
-class ListOptions:
+class ListOptions(NamedTuple):
     """How a list is wanted."""
 
     limit: int | None
@@ -80,7 +76,17 @@ def parse_selection(query: Mapping[str, str], namespace: str, selectable: Sequen
     labels = parse_selector_query(query.get("labelSelector", ""))
     if isinstance(labels, Failure):
         raise bad_request(f"unable to parse requirement: {labels.failure()}")
-    return Selection(namespace, labels.unwrap(), _fields(query.get("fieldSelector", ""), selectable))
+    fields = parse_field_query(query.get("fieldSelector", ""))
+    if isinstance(fields, Failure):
+        raise bad_request(fields.failure())
+    for term in fields.unwrap():
+        if term.field in (*_FIELDS, *selectable):
+            continue
+        if selectable:
+            raise bad_request(f"field label not supported: {term.field}")
+        known = ", ".join(f'"{field}"' for field in _FIELDS)
+        raise bad_request(f'"{term.field}" is not a known field selector: only {known}')
+    return Selection(namespace, labels.unwrap(), fields.unwrap())
 
 
 def parse_list_options(query: Mapping[str, str]) -> ListOptions:
@@ -96,10 +102,17 @@ def parse_list_options(query: Mapping[str, str]) -> ListOptions:
     continuation = _continuation(query.get("continue", ""))
     if continuation is not None and version not in ("", "0"):
         raise bad_request("specifying resource version is not allowed when using continue")
+    if version and not (version.isascii() and version.isdigit()):
+        raise bad_request(f"invalid resource version: {unreadable_version(version)}")
     # At version 0 any state will do, and the server hands out all of it.
     cut = limit if limit > 0 and version != "0" else None
     exact = match == "Exact" or (not match and cut is not None and version not in ("", "0"))
-    return ListOptions(cut, continuation, _version(version), exact)
+    return ListOptions(cut, continuation, int(version) if version else None, exact)
+
+
+def unreadable_version(written: str) -> str:
+    """What is wrong with a resource version that is no number."""
+    return f'resourceVersion: Invalid value: "{written}": strconv.ParseUint: parsing "{written}": invalid syntax'
 
 
 def whole_number(query: Mapping[str, str], name: str) -> int:
@@ -111,52 +124,50 @@ def whole_number(query: Mapping[str, str], name: str) -> int:
         raise bad_request(f'strconv.ParseInt: parsing "{written}": invalid syntax') from None
 
 
-def _version(written: str) -> int | None:
-    if not written:
-        return None
-    if not (written.isascii() and written.isdigit()):
-        problem = f'resourceVersion: Invalid value: "{written}": strconv.ParseUint: parsing "{written}": invalid syntax'
-        raise bad_request(f"invalid resource version: {problem}")
-    return int(written)
-
-
 def _continuation(token: str) -> Continuation | None:
     if not token:
         return None
     try:
         value = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
         return Continuation(int(value["rv"]), str(value["start"]))
-    except (binascii.Error, UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
+    except (binascii.Error, ValueError, KeyError, TypeError) as error:
         raise bad_request(f"invalid continue token: continue key is not valid: {error}") from None
-
-
-def _fields(query: str, selectable: Sequence[str]) -> tuple[FieldTerm, ...]:
-    terms = parse_field_query(query)
-    if isinstance(terms, Failure):
-        raise bad_request(terms.failure())
-    for term in terms.unwrap():
-        if term.field in (*_FIELDS, *selectable):
-            continue
-        if selectable:
-            raise bad_request(f"field label not supported: {term.field}")
-        known = ", ".join(f'"{field}"' for field in _FIELDS)
-        raise bad_request(f'"{term.field}" is not a known field selector: only {known}')
-    return terms.unwrap()
 
 
 ORPHAN: Final = "orphan"
 FOREGROUND: Final = "foregroundDeletion"
-POLICIES: Final = ("Foreground", "Background", "Orphan", "nil")
-_HELD_BY: Final = {"Orphan": ORPHAN, "Foreground": FOREGROUND}
+_POLICIES: Final = {"Foreground": FOREGROUND, "Background": None, "Orphan": ORPHAN}
+"""Ways to propagate a deletion, with the finalizer by which the garbage collector holds the object until it is done."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteOptions:
+class DeleteOptions(NamedTuple):
     """The preconditions of a deletion, and its propagation to owned objects. The grace period is ignored."""
 
     uid: str | None = None
     resource_version: str | None = None
     propagation: str = ""
+
+    def failed_precondition(self, manifest: Manifest) -> str | None:
+        """Why the object is not the one to delete; none if it is."""
+        metadata = manifest["metadata"]
+        for name, given, recorded, happened in (
+            ("UID", self.uid, metadata["uid"], "deleted and then recreated"),
+            ("ResourceVersion", self.resource_version, metadata["resourceVersion"], "modified"),
+        ):
+            if given not in (None, recorded):
+                return (
+                    f"the {name} in the precondition ({given}) does not match the {name} in record ({recorded}). "
+                    f"The object might have been {happened}"
+                )
+        return None
+
+    def remaining_finalizers(self, present: Sequence[str]) -> list[str]:
+        """The finalizers of an object after the deletion, with the garbage collector's if it has to work."""
+        if not self.propagation:
+            return list(present)
+        others = [name for name in present if name not in (ORPHAN, FOREGROUND)]
+        holding = _POLICIES[self.propagation]
+        return others if holding is None else [*others, holding]
 
 
 def parse_delete_options(body: Any, query: Mapping[str, str]) -> DeleteOptions:
@@ -166,38 +177,11 @@ def parse_delete_options(body: Any, query: Mapping[str, str]) -> DeleteOptions:
         raise bad_request("cannot read the body as DeleteOptions")
     preconditions = options.get("preconditions") or {}
     propagation = options.get("propagationPolicy") or query.get("propagationPolicy", "")
-    if propagation not in ("", *POLICIES[:-1]):
-        error = not_supported("propagationPolicy", propagation, POLICIES)
-        raise invalid_options("DeleteOptions", error)
+    if propagation not in ("", *_POLICIES):
+        raise invalid_options("DeleteOptions", not_supported("propagationPolicy", propagation, (*_POLICIES, "nil")))
     return DeleteOptions(preconditions.get("uid"), preconditions.get("resourceVersion"), propagation)
 
 
-def failed_precondition(manifest: Manifest, options: DeleteOptions) -> str | None:
-    """Why the object is not the one to delete; none if it is."""
-    uid, version = manifest["metadata"]["uid"], manifest["metadata"]["resourceVersion"]
-    if options.uid not in (None, uid):
-        return (
-            f"the UID in the precondition ({options.uid}) does not match the UID in record ({uid}). "
-            "The object might have been deleted and then recreated"
-        )
-    if options.resource_version not in (None, version):
-        return (
-            f"the ResourceVersion in the precondition ({options.resource_version}) does not match "
-            f"the ResourceVersion in record ({version}). The object might have been modified"
-        )
-    return None
-
-
-def remaining_finalizers(present: Sequence[str], propagation: str) -> list[str]:
-    """The finalizers of an object after a request to delete it, including the garbage collector's if it has to work."""
-    if not propagation:
-        return list(present)
-    others = [name for name in present if name not in (ORPHAN, FOREGROUND)]
-    return [*others, _HELD_BY[propagation]] if propagation in _HELD_BY else others
-
-
-_ALL: Final = "All"
-"""The one stage up to which a dry run can go."""
 _OPTIONS: Final = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions", "DELETE": "DeleteOptions"}
 
 
@@ -206,18 +190,11 @@ def is_dry_run(request: Request) -> bool:
 
     A deletion that has options in its body says it there, and nowhere else.
     """
-    options = _OPTIONS.get(request.method)
-    stages = _stages(request)
-    if options is None or not stages:
-        return False
-    for stage in stages:
-        if stage != _ALL:
-            raise invalid_options(options, not_supported("dryRun", stages, (_ALL,)))
-    return True
-
-
-def _stages(request: Request) -> list[Any]:
+    stages = [stage] if (stage := request.query.get("dryRun")) else []
     if request.method == "DELETE" and isinstance(request.body, dict):
-        return list(request.body.get("dryRun") or ())
-    written = request.query.get("dryRun", "")
-    return [written] if written else []
+        stages = list(request.body.get("dryRun") or ())
+    if request.method not in _OPTIONS or not stages:
+        return False
+    if any(stage != "All" for stage in stages):
+        raise invalid_options(_OPTIONS[request.method], not_supported("dryRun", stages, ("All",)))
+    return True

@@ -8,7 +8,7 @@ stands in its declaration; namespaces alone are known here, as everything lives 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
 from hedgerow.api.kubernetes import NAMESPACES as NAMESPACE_RESOURCE
@@ -21,28 +21,12 @@ from hedgerow_adapters.memory.kinds import namespaces
 from hedgerow_adapters.memory.kinds.core import SERVICE_ACCOUNTS, TOKEN_REQUESTS
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.metadata import decoded, metadata_change_errors, metadata_errors, patched
-from hedgerow_adapters.memory.options import DeleteOptions, failed_precondition, remaining_finalizers
+from hedgerow_adapters.memory.options import DeleteOptions
 from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.storage import Storage
-from hedgerow_adapters.memory.subresources import (
-    answered,
-    complete_token_request,
-    name_errors,
-    scale_errors,
-    scale_kind,
-    scale_of,
-    with_scale,
-)
+from hedgerow_adapters.memory.subresources import scale_kind, scale_of, with_scale, with_token
 
 _KEPT_ON_UPDATE = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
-
-
-class _Update(NamedTuple):
-    """An update: the document as the client gave it, the object as it is, and as it is to become."""
-
-    given: Any
-    old: Manifest
-    new: Fields
 
 
 class Registry:
@@ -72,21 +56,30 @@ class Registry:
         _require_namespace(kind, given["metadata"], namespace)
         operation = Operation(CREATE, kind, ObjectKey(namespace, given["metadata"].get("name", "")))
         self._admit_creation(kind, operation.key)
-        _prepare_new(kind, given, namespace)
+        for name in (*_KEPT_ON_UPDATE, "uid", "namespace"):
+            given["metadata"].pop(name, None)
+        if namespace:
+            given["metadata"]["namespace"] = namespace
+        kind.complete(given, None)
         new = self._admission.mutated(operation, given, None)
         metadata = new["metadata"]
         if "name" not in metadata and "generateName" in metadata:
             metadata["name"] = self._identities.name(metadata["generateName"])
-        name = metadata.get("name", "")
-        self._complete_new(kind, new)
-        _refuse_invalid(kind, name, (*metadata_errors(metadata, kind), *kind.errors(new, None)))
-        key = ObjectKey(namespace, name)
+        metadata["uid"] = self._identities.uid()
+        metadata["creationTimestamp"] = timestamp(self._now())
+        if kind.has_generation:
+            metadata["generation"] = 1
+        if kind.initial_status is not None:
+            new["status"] = kind.initial_status
+        kind.complete(new, None)
+        key = ObjectKey(namespace, metadata.get("name", ""))
+        _refuse_invalid(kind, key.name, (*metadata_errors(metadata, kind), *kind.errors(new, None)))
         self._admission.check(replace(operation, key=key), new, None)
         if metadata.pop("resourceVersion", None) is not None:
             raise statuses.internal("resourceVersion should not be set on objects to be created")
         present = self.storage.get(kind.stored_as, key)
         if present is not None:
-            raise statuses.already_exists(kind.resource, name, deleting=is_terminating(present))
+            raise statuses.already_exists(kind.resource, key.name, deleting=is_terminating(present))
         return self._put(kind, key, new)
 
     def replace(self, kind: Kind, key: ObjectKey, body: Any, subresource: str) -> Manifest:
@@ -99,12 +92,10 @@ class Registry:
             problem = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {recorded}"
             raise statuses.conflict(kind.resource, key.name, problem)
         if subresource == "finalize":
-            return self._finalized(kind, key, old, new)
-        return self._update(kind, _Update(body, old, new), subresource)
-
-    def scale(self, kind: Kind, key: ObjectKey) -> dict[str, Any]:
-        """The replicas of a workload alone."""
-        return scale_of(self.existing(kind, key))
+            _require_version(kind, new["metadata"], old)
+            finalizers = new.get("spec", {}).get("finalizers", [])
+            return self._settle(kind, key, old, namespaces.with_finalizers(old, finalizers))
+        return self._update(kind, body, old, new, subresource)
 
     def write_scale(self, kind: Kind, key: ObjectKey, body: Any, patch_type: str | None) -> dict[str, Any]:
         """Update the replicas of a workload, and nothing else, to what a Scale says, or a patch of one.
@@ -123,7 +114,7 @@ class Registry:
         scale = self._admission.mutated(operation, given, old)
         new: Fields = with_scale(workload, scale)
         _require_version(kind, new["metadata"], workload)
-        _refuse_invalid(shape, key.name, scale_errors(scale))
+        _refuse_invalid(shape, key.name, shape.errors(scale, None))
         _count_generation(kind, new, new, workload)
         self._admission.check(operation, scale_of(new), old)
         return scale_of(self._settle(kind, key, workload, new))
@@ -133,15 +124,19 @@ class Registry:
         request = _decoded_request(TOKEN_REQUESTS, body)
         _require_namespace(TOKEN_REQUESTS, request["metadata"], key.namespace)
         self._admit_creation(SERVICE_ACCOUNTS, key)
-        account = self.existing(SERVICE_ACCOUNTS, key)
-        now = self._now()
-        complete_token_request(request, account, timestamp(now))
-        _refuse_invalid(TOKEN_REQUESTS, key.name, name_errors(request, key))
+        account, now = self.existing(SERVICE_ACCOUNTS, key), self._now()
+        made = {"uid": account["metadata"]["uid"], "creationTimestamp": timestamp(now)}
+        request["metadata"] = {"name": key.name} | request["metadata"] | made
+        TOKEN_REQUESTS.complete(request, None)
+        name = request["metadata"]["name"]
+        if name != key.name:
+            problem = "must match the service account name if specified"
+            raise statuses.invalid(TOKEN_REQUESTS.resource, key.name, (invalid("metadata.name", name, problem),))
         operation = Operation(CREATE, TOKEN_REQUESTS, key, "token", SERVICE_ACCOUNTS.resource)
         request = self._admission.mutated(operation, request, None)
         _refuse_invalid(TOKEN_REQUESTS, "", TOKEN_REQUESTS.errors(request, None))
         self._admission.check(operation, request, None)
-        return answered(request, account, now, self._identities.uid())
+        return with_token(request, account, now, self._identities.uid())
 
     def patch(self, kind: Kind, key: ObjectKey, patch: Any, content_type: str, subresource: str) -> Manifest:
         """Change an object as a patch says."""
@@ -152,7 +147,7 @@ class Registry:
         except ShapeError as error:
             raise statuses.unusable_patch(invalid("patch", "{...}", str(error))) from None
         _require_same_key(kind, new["metadata"], key)
-        return self._update(kind, _Update(document, old, new), subresource)
+        return self._update(kind, document, old, new, subresource)
 
     def delete(self, kind: Kind, key: ObjectKey, options: DeleteOptions, *, of_collection: bool = False) -> Manifest:
         """Delete an object, or mark it for deletion while finalizers hold it; the answer to the client.
@@ -167,7 +162,7 @@ class Registry:
         is_namespace = kind is namespaces.NAMESPACES
         if is_namespace and key.name in namespaces.INDESTRUCTIBLE:
             raise statuses.forbidden(kind.resource, key.name, "this namespace may not be deleted")
-        problem = failed_precondition(old, options)
+        problem = options.failed_precondition(old)
         if problem is not None:
             raise statuses.precondition_failed(kind.resource, key.name, problem)
         operation = Operation(DELETE, kind, ObjectKey(key.namespace, "") if of_collection else key)
@@ -175,7 +170,7 @@ class Registry:
         self._admission.check(operation, None, old)
         if is_namespace:
             return self._settle(kind, key, old, namespaces.terminating(old, timestamp(self._now())))
-        finalizers = remaining_finalizers(old["metadata"].get("finalizers", ()), options.propagation)
+        finalizers = options.remaining_finalizers(old["metadata"].get("finalizers", ()))
         if finalizers:
             return self._put_if_changed(kind, key, old, self._marked(old, finalizers))
         self.storage.remove(kind.stored_as, key)
@@ -203,30 +198,36 @@ class Registry:
         if refusal is not None:
             raise refusal
 
-    def _complete_new(self, kind: Kind, new: Fields) -> None:
-        """Fill in what the server decides about a new object."""
-        metadata = new["metadata"]
-        metadata["uid"] = self._identities.uid()
-        metadata["creationTimestamp"] = timestamp(self._now())
-        if kind.has_generation:
-            metadata["generation"] = 1
-        if kind.initial_status is not None:
-            new["status"] = kind.initial_status
-        kind.complete(new, None)
-
-    def _update(self, kind: Kind, update: _Update, subresource: str) -> Manifest:
-        old, key = update.old, key_of(update.old)
+    def _update(self, kind: Kind, given: Any, old: Manifest, new: Fields, subresource: str) -> Manifest:
+        """Carry out an update: `given` is the document as the client sent it, `new` what is read of it."""
+        key = key_of(old)
         operation = Operation(UPDATE, kind, key, subresource)
-        kind.complete(update.new, old)
-        changed = update._replace(new=self._admission.mutated(operation, update.new, old))
-        new = _checked_update(kind, changed, subresource, timestamp(self._now()))
+        kind.complete(new, old)
+        new = self._admission.mutated(operation, new, old)
+        _require_version(kind, new["metadata"], old)
+        part = kind.parts.get(subresource)
+        if part is not None:
+            new = part.taken(new, old, timestamp(self._now()))
+        elif subresource == "status":
+            new = {**old, "metadata": new["metadata"], "status": new.get("status", {})}
+        elif kind.has_status:
+            new["status"] = old.get("status")
+            if new["status"] is None:
+                del new["status"]
+        metadata = new["metadata"]
+        metadata.setdefault("uid", old["metadata"]["uid"])
+        metadata |= {name: old["metadata"][name] for name in _KEPT_ON_UPDATE if name in old["metadata"]}
+        kind.complete(new, old)
+        _count_generation(kind, given, new, old)
+        errors = (
+            *metadata_errors(metadata, kind),
+            *metadata_change_errors(metadata, old["metadata"]),
+            *kind.errors(new, old),
+            *(part.rules(new, old) if part is not None else ()),
+        )
+        _refuse_invalid(kind, key.name, errors)
         self._admission.check(operation, new, old)
         return self._settle(kind, key, old, new)
-
-    def _finalized(self, kind: Kind, key: ObjectKey, old: Manifest, new: Manifest) -> Manifest:
-        _require_version(kind, new["metadata"], old)
-        finalizers = new.get("spec", {}).get("finalizers", [])
-        return self._settle(kind, key, old, namespaces.with_finalizers(old, finalizers))
 
     def _settle(self, kind: Kind, key: ObjectKey, old: Manifest, new: Manifest) -> Manifest:
         """Store a checked update, or complete the deletion that it was the last thing to hold up."""
@@ -260,52 +261,13 @@ def _decoded_request(kind: Kind, body: Any) -> Fields:
         raise statuses.bad_request(f'{name} in version "{version}" cannot be handled as a {name}: {error}') from None
 
 
-def _prepare_new(kind: Kind, given: Fields, namespace: str) -> None:
-    """Complete what a client sent, without what only the server may say."""
-    metadata = given["metadata"]
-    for name in (*_KEPT_ON_UPDATE, "uid", "namespace"):
-        metadata.pop(name, None)
-    if namespace:
-        metadata["namespace"] = namespace
-    kind.complete(given, None)
-
-
-def _checked_update(kind: Kind, update: _Update, subresource: str, now: str) -> Fields:
-    """The object as an update makes it, completed; refused if it is not valid, or not meant for this version."""
-    given, old, new = update
-    _require_version(kind, new["metadata"], old)
-    part = kind.parts.get(subresource)
-    if part is not None:
-        new = part.taken(new, old, now)
-    elif subresource == "status":
-        new = {**old, "metadata": new["metadata"], "status": new.get("status", {})}
-    elif kind.has_status:
-        new = {**new, "status": old.get("status")}
-        if new["status"] is None:
-            del new["status"]
-    metadata = new["metadata"]
-    metadata.setdefault("uid", old["metadata"]["uid"])
-    metadata |= {name: old["metadata"][name] for name in _KEPT_ON_UPDATE if name in old["metadata"]}
-    kind.complete(new, old)
-    _count_generation(kind, given, new, old)
-    errors = (
-        *metadata_errors(metadata, kind),
-        *metadata_change_errors(metadata, old["metadata"]),
-        *kind.errors(new, old),
-        *(part.rules(new, old) if part is not None else ()),
-    )
-    _refuse_invalid(kind, key_of(old).name, errors)
-    return new
-
-
 def _require_namespace(kind: Kind, metadata: Fields, namespace: str) -> None:
     """A namespace in a body is the one of the path; for objects without one it is forgotten."""
     if not kind.resource.namespaced:
         metadata.pop("namespace", None)
     elif metadata.setdefault("namespace", namespace) != namespace:
-        raise statuses.bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
+        problem = "the namespace of the provided object does not match the namespace sent on the request"
+        raise statuses.bad_request(problem)
 
 
 def _require_same_key(kind: Kind, metadata: Fields, key: ObjectKey) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 
@@ -18,8 +18,7 @@ _AFTER_SLASH: Final = chr(ord("/") + 1)
 _revision_of = attrgetter("revision")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredChange:
+class StoredChange(NamedTuple):
     """One write: the object before and after; one of them is none for a creation or a deletion."""
 
     revision: int
@@ -38,8 +37,7 @@ class _Shelf:
     horizon: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """All objects of one resource at one revision."""
 
     revision: int
@@ -52,8 +50,12 @@ class State:
         last = bisect_left(self.paths, f"{namespace}{_AFTER_SLASH}") if namespace else len(self.paths)
         return self.paths[max(first, bisect_right(self.paths, after)) : last]
 
+    def of_namespace(self, namespace: str) -> list[Manifest]:
+        """The objects of a namespace, or of all where it is empty, in order."""
+        return [self.objects[path] for path in self.range(namespace)]
 
-def path_of(key: ObjectKey) -> str:
+
+def _path_of(key: ObjectKey) -> str:
     """Where an object is stored, beneath its resource; etcd sorts by it."""
     return f"{key.namespace}/{key.name}"
 
@@ -63,8 +65,7 @@ def with_revision(manifest: Manifest, revision: int) -> dict[str, Any]:
     return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": str(revision)}}
 
 
-@dataclass(frozen=True, slots=True)
-class Backup:
+class Backup(NamedTuple):
     """All objects of a moment."""
 
     revision: int
@@ -90,7 +91,7 @@ class Storage:
 
     def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
         """The object of a key."""
-        return self._shelves[resource].objects.get(path_of(key))
+        return self._shelves[resource].objects.get(_path_of(key))
 
     def all(self, resource: Resource) -> Iterable[Manifest]:
         """The present objects of a resource, in no order; they change with the next write."""
@@ -103,12 +104,9 @@ class Storage:
 
     def past_state(self, resource: Resource, revision: int) -> State | None:
         """The objects as they were at a revision; none if that is no longer known."""
-        changes = self.changes(resource, revision)
-        if changes is None:
-            return None
-        shelf = self._shelves[resource]
+        changes, shelf = self.changes(resource, revision), self._shelves[resource]
         if not changes:
-            return State(revision, shelf.objects, shelf.paths)
+            return None if changes is None else State(revision, shelf.objects, shelf.paths)
         objects = dict(shelf.objects)
         for change in reversed(changes):
             if change.old is None:
@@ -132,24 +130,21 @@ class Storage:
         """Store an object, and return it with its new resourceVersion; in a trial, return it as it is."""
         if self.is_trial:
             return manifest
-        shelf, path = self._shelves[resource], path_of(key)
+        shelf, path = self._shelves[resource], _path_of(key)
         old = shelf.objects.get(path)
         if old is None:
             insort(shelf.paths, path)
-        self.revision += 1
-        stored = shelf.objects[path] = with_revision(manifest, self.revision)
-        self._record(resource, StoredChange(self.revision, path, old, stored))
+        stored = shelf.objects[path] = with_revision(manifest, self.revision + 1)
+        self._record(resource, path, old, stored)
         return stored
 
     def remove(self, resource: Resource, key: ObjectKey) -> None:
         """Forget an object, unless in a trial."""
         if self.is_trial:
             return
-        shelf, path = self._shelves[resource], path_of(key)
-        old = shelf.objects.pop(path)
+        shelf, path = self._shelves[resource], _path_of(key)
         del shelf.paths[bisect_left(shelf.paths, path)]
-        self.revision += 1
-        self._record(resource, StoredChange(self.revision, path, old, None))
+        self._record(resource, path, shelf.objects.pop(path), None)
 
     def compact(self) -> None:
         """Forget the past, so that every revision handed out until now is too old."""
@@ -158,11 +153,11 @@ class Storage:
             shelf.history.clear()
             shelf.horizon = self.revision
 
-    def back_up(self) -> "Backup":
+    def back_up(self) -> Backup:
         """All objects as they are now."""
         return Backup(self.revision, {each: dict(shelf.objects) for each, shelf in self._shelves.items()})
 
-    def restore(self, backup: "Backup") -> None:
+    def restore(self, backup: Backup) -> None:
         """Let the objects be those of a backup, and the revision the one that it had; no listener is told."""
         self.revision = backup.revision
         for resource, shelf in self._shelves.items():
@@ -173,23 +168,22 @@ class Storage:
 
     def listen(self, resource: Resource, listener: Callable[[StoredChange], None]) -> Callable[[], None]:
         """Tell a listener of the changes of a resource from now on; the answer ends that."""
-        told_until = self.revision
+        told_until, listeners = self.revision, self._listeners[resource]
 
         def tell(change: StoredChange) -> None:
             if change.revision > told_until:
                 listener(change)
 
-        listeners = self._listeners[resource]
-        listeners.append(tell)
-
         def end() -> None:
             if tell in listeners:
                 listeners.remove(tell)
 
+        listeners.append(tell)
         return end
 
-    def _record(self, resource: Resource, change: StoredChange) -> None:
-        shelf = self._shelves[resource]
+    def _record(self, resource: Resource, path: str, old: Manifest | None, new: Manifest | None) -> None:
+        self.revision += 1
+        shelf, change = self._shelves[resource], StoredChange(self.revision, path, old, new)
         shelf.history.append(change)
         if len(shelf.history) > 2 * self._history:
             shelf.horizon = shelf.history[-self._history - 1].revision

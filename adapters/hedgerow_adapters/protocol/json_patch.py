@@ -5,8 +5,8 @@ than the standard, so is this: `replace` may add a member to an object, and `cop
 all take a missing value, for null.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from returns.result import Failure, Result, Success
 
@@ -19,32 +19,51 @@ def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> 
     """The document after all operations, or why one is malformed, points nowhere, or is a test that fails.
 
     The given document is left as it is.
-
-    Source: RFC 6902.
     """
     patched = _copied(document)
     try:
         for operation in operations:
-            patched = _apply(patched, operation)
+            patched = _patched(patched, operation)
     except _InapplicableError as error:
         return Failure(str(error))
     return Success(patched)
 
 
-def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
+def _patched(document: Any, operation: Mapping[str, Any]) -> Any:
     name = operation.get("op")
-    apply = _OPERATIONS.get(str(name))
-    if apply is None:
+    if name not in ("add", "remove", "replace", "move", "copy", "test"):
         raise _InapplicableError(f"unexpected kind of operation: {name}")
-    return apply(document, operation)
+    path, value = _pointer(operation, "path"), operation.get("value")
+    match name:
+        case "add":
+            return _added(document, path, _copied(value))
+        case "remove":
+            return _removed(document, path)
+        case "replace":
+            return _replaced(document, path, _copied(value))
+        case "move":
+            source = _pointer(operation, "from")
+            moved = _at(document, source)
+            return _added(_removed(document, source), path, moved)
+        case "copy":
+            return _added(document, path, _copied(_member(document, _pointer(operation, "from"))))
+    if not _same(_member(document, path), value):
+        raise _InapplicableError(f"testing value {_spelled(path)} failed")
+    return document
 
 
-def _add(document: Any, operation: Mapping[str, Any]) -> Any:
-    return _put(document, _pointer(operation, "path"), _copied(operation.get("value")))
+def _added(document: Any, pointer: Sequence[str], value: Any) -> Any:
+    if not pointer:
+        return value
+    parent, last = _parent(document, pointer)
+    if isinstance(parent, list):
+        parent.insert(len(parent) if last == "-" else _index(last, len(parent)), value)
+    else:
+        parent[last] = value
+    return document
 
 
-def _remove(document: Any, operation: Mapping[str, Any]) -> Any:
-    pointer = _pointer(operation, "path")
+def _removed(document: Any, pointer: Sequence[str]) -> Any:
     parent, last = _parent(document, pointer)
     if isinstance(parent, list):
         del parent[_index(last, len(parent) - 1)]
@@ -55,53 +74,11 @@ def _remove(document: Any, operation: Mapping[str, Any]) -> Any:
     return document
 
 
-def _replace(document: Any, operation: Mapping[str, Any]) -> Any:
-    pointer = _pointer(operation, "path")
-    value = _copied(operation.get("value"))
+def _replaced(document: Any, pointer: Sequence[str], value: Any) -> Any:
     if not pointer:
         return value
     parent, last = _parent(document, pointer)
     parent[_index(last, len(parent) - 1) if isinstance(parent, list) else last] = value
-    return document
-
-
-def _move(document: Any, operation: Mapping[str, Any]) -> Any:
-    source = _pointer(operation, "from")
-    value = _at(document, source)
-    removed = _remove(document, {"path": operation["from"]})
-    return _put(removed, _pointer(operation, "path"), value)
-
-
-def _copy(document: Any, operation: Mapping[str, Any]) -> Any:
-    value = _copied(_member(document, _pointer(operation, "from")))
-    return _put(document, _pointer(operation, "path"), value)
-
-
-def _test(document: Any, operation: Mapping[str, Any]) -> Any:
-    pointer = _pointer(operation, "path")
-    if not _same(_member(document, pointer), operation.get("value")):
-        raise _InapplicableError(f"testing value {_spelled(pointer)} failed")
-    return document
-
-
-_OPERATIONS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Any]]] = {
-    "add": _add,
-    "remove": _remove,
-    "replace": _replace,
-    "move": _move,
-    "copy": _copy,
-    "test": _test,
-}
-
-
-def _put(document: Any, pointer: Sequence[str], value: Any) -> Any:
-    if not pointer:
-        return value
-    parent, last = _parent(document, pointer)
-    if isinstance(parent, list):
-        parent.insert(len(parent) if last == "-" else _index(last, len(parent)), value)
-    else:
-        parent[last] = value
     return document
 
 
@@ -147,6 +124,10 @@ def _pointer(operation: Mapping[str, Any], field: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
+def _spelled(pointer: Sequence[str]) -> str:
+    return "".join(f"/{step}" for step in pointer)
+
+
 def _copied(value: Any) -> Any:
     """A copy in which nothing stands in two places: what changes one must not change the other."""
     if isinstance(value, (dict, Mapping)):
@@ -163,7 +144,3 @@ def _same(left: Any, right: Any) -> bool:
     if isinstance(left, list):
         return len(left) == len(right) and all(map(_same, left, right))
     return bool(left == right)
-
-
-def _spelled(pointer: Sequence[str]) -> str:
-    return "".join(f"/{step}" for step in pointer)

@@ -238,3 +238,4 @@ INGRESSES: Final = Kind(
     initial_status={"loadBalancer": {}},
     has_generation=True,
 )
+KINDS: Final = (NETWORK_POLICIES, INGRESSES)

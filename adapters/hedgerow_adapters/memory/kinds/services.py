@@ -156,3 +156,4 @@ ENDPOINT_SLICES: Final = Kind(
     has_generation=True,
     spec_differs=_slice_differs,
 )
+KINDS: Final = (SERVICES, ENDPOINT_SLICES)

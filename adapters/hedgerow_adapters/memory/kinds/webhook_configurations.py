@@ -147,3 +147,4 @@ def _configurations(prefix: str, webhook: dict[str, Any], **defaults: str) -> Ki
 
 MUTATING_CONFIGURATIONS: Final = _configurations("Mutating", _MUTATING, reinvocationPolicy="Never")
 VALIDATING_CONFIGURATIONS: Final = _configurations("Validating", _VALIDATING)
+KINDS: Final = (MUTATING_CONFIGURATIONS, VALIDATING_CONFIGURATIONS)

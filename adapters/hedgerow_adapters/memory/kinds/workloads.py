@@ -1,17 +1,21 @@
-"""Pods, Deployments, StatefulSets and DaemonSets: what is read and written of them is completed and checked.
+"""Pods, Deployments, StatefulSets and DaemonSets, and HorizontalPodAutoscalers in both versions that are served.
 
-A new Pod also gets what the admission plugins of a real server add to it.
-Source: Kubernetes API, Pod of v1; Deployment, StatefulSet and DaemonSet of apps/v1.
+A new Pod also gets what the admission plugins of a real server add to it. Autoscalers are stored as autoscaling/v2, and
+converted for autoscaling/v1. Of metrics, v1 knows the utilization of the CPU alone. Others are lost to who writes v1:
+the annotations in which a server keeps them are not made here.
+
+Source: Kubernetes API, Pod of v1; Deployment, StatefulSet and DaemonSet of apps/v1; HorizontalPodAutoscaler.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hedgerow.api import kubernetes
+from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS as V2
 from hedgerow.api.kubernetes import NOT_READY, UNREACHABLE
 from hedgerow.machinery.objects import Manifest, Resource, annotations_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
-from hedgerow_adapters.memory.field_errors import FieldError, at_least, invalid, needed, required
+from hedgerow_adapters.memory.field_errors import FieldError, at_least, forbidden, invalid, needed, required
 from hedgerow_adapters.memory.kinds.fields import LABEL_SELECTOR, label_selector_errors
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind, differs, fill
 from hedgerow_adapters.memory.shapes import OTHERS, anything, number, text, text_map
@@ -200,3 +204,81 @@ DAEMON_SETS: Final = _workloads(
         ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady"), 0
     ),
 )
+
+
+_V1: Final = V2._replace(version="v1")
+_UTILIZATION: Final = 80
+"""Percentage of the CPU aimed at where nothing is said."""
+_SCALING: Final = {
+    "scaleTargetRef": dict.fromkeys(("apiVersion", "kind", "name"), text),
+    "minReplicas": number,
+    "maxReplicas": number,
+}
+_SCALING_DEFAULTS: Final = {"scaleTargetRef": {}, "minReplicas": 1, "maxReplicas": 0}
+_SCALING_RULES: Final = {
+    "spec.scaleTargetRef.kind": needed,
+    "spec.scaleTargetRef.name": needed,
+    "spec.minReplicas": at_least(1),
+}
+
+
+def _scaling_errors(autoscaler: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
+    least, most = autoscaler["spec"]["minReplicas"], autoscaler["spec"]["maxReplicas"]
+    if least == 0:
+        problem = "must specify at least one Object or External metric to support scaling to zero replicas"
+        yield forbidden("spec.metrics", problem)
+    if most < 1:
+        yield required("spec.maxReplicas", "must be set and greater than 0")
+    if most < least:
+        yield invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+
+
+def _cpu_metric(utilization: int) -> dict[str, Any]:
+    target = {"type": "Utilization", "averageUtilization": utilization}
+    return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+
+
+def _complete_scaling(autoscaler: Fields, _old: Manifest | None) -> None:
+    if not autoscaler["spec"].get("metrics"):
+        autoscaler["spec"]["metrics"] = [_cpu_metric(_UTILIZATION)]
+
+
+def _as_v1(autoscaler: Manifest) -> Manifest:
+    spec = {name: value for name, value in autoscaler["spec"].items() if name not in ("metrics", "behavior")}
+    for metric in autoscaler["spec"].get("metrics", ()):
+        match metric:
+            case {"type": "Resource", "resource": {"name": "cpu", "target": {"averageUtilization": utilization}}}:
+                spec["targetCPUUtilizationPercentage"] = utilization
+    return {**autoscaler, "apiVersion": _V1.api_version, "spec": spec}
+
+
+def _as_v2(autoscaler: Manifest) -> Manifest:
+    spec = dict(autoscaler["spec"])
+    utilization = spec.pop("targetCPUUtilizationPercentage", None)
+    metrics = {} if utilization is None else {"metrics": [_cpu_metric(utilization)]}
+    return {**autoscaler, "apiVersion": V2.api_version, "spec": {**spec, **metrics}}
+
+
+AUTOSCALERS: Final = Kind(
+    V2,
+    fields={"spec": {**_SCALING, "metrics": anything, "behavior": anything}, "status": anything},
+    defaults={"spec": _SCALING_DEFAULTS},
+    completion=_complete_scaling,
+    field_rules=_SCALING_RULES,
+    rules=_scaling_errors,
+    has_status=True,
+    initial_status={"currentMetrics": None, "desiredReplicas": 0},
+)
+AUTOSCALERS_V1: Final = Kind(
+    _V1,
+    fields={"spec": {**_SCALING, "targetCPUUtilizationPercentage": number}, "status": anything},
+    defaults={"spec": {**_SCALING_DEFAULTS, "targetCPUUtilizationPercentage": _UTILIZATION}},
+    field_rules=_SCALING_RULES,
+    rules=_scaling_errors,
+    has_status=True,
+    initial_status={"currentReplicas": 0, "desiredReplicas": 0},
+    storage=V2,
+    to_stored=_as_v2,
+    from_stored=_as_v1,
+)
+KINDS: Final = (PODS, DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, AUTOSCALERS, AUTOSCALERS_V1)

@@ -13,7 +13,7 @@ from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, Objec
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import EndlessDecisionError
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.memory.admission.calls import WebhookCall
+from hedgerow_adapters.memory.admission import WebhookCall
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
 from hedgerow_adapters.registrations.registered import parse_registrations

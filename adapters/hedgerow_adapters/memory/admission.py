@@ -1,32 +1,27 @@
 """The way of one request through the registered webhooks: changed by one after the other, then checked by all.
 
-A changed object is read, completed and converted anew, as the API server does it.
+A changed object is read, completed and converted anew, as the API server does it. The order is that of
+`hedgerow_adapters.registrations.dispatch`.
 
 Source: Kubernetes documentation, "Dynamic Admission Control".
 """
 
+import base64
+import binascii
 import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NoReturn, TypeAlias
 
-from hedgerow.admission import AdmissionRequest
+from hedgerow.admission import AdmissionRequest, Denied
 from hedgerow.admission.request import GroupVersionKind, GroupVersionResource
-from hedgerow.admission.review import V1, VERSIONS
+from hedgerow.admission.review import KIND, V1, VERSIONS
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of
 from hedgerow_adapters.memory import statuses
-from hedgerow_adapters.memory.admission.calls import (
-    CallFailedError,
-    CallWebhook,
-    UnusableAnswerError,
-    Verdict,
-    WebhookCall,
-    verdict_of,
-)
 from hedgerow_adapters.memory.clock import Identities
-from hedgerow_adapters.memory.kinds.kind import Fields, Kind
+from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.kinds.webhook_configurations import MUTATING_CONFIGURATIONS, VALIDATING_CONFIGURATIONS
 from hedgerow_adapters.memory.metadata import decoded
 from hedgerow_adapters.memory.served import ServedKinds
@@ -42,11 +37,31 @@ from hedgerow_adapters.registrations.dispatch import (
     review_document,
     validating_calls,
 )
-from hedgerow_adapters.registrations.registered import Registrations, parse_registrations
+from hedgerow_adapters.registrations.registered import Entry, Registrations, parse_registrations
 
 _CONFIGURATIONS: Final = (MUTATING_CONFIGURATIONS.stored_as, VALIDATING_CONFIGURATIONS.stored_as)
-_SILENT: Final = Verdict(None)
-"""Of a webhook that failed and may."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookCall:
+    """One call of one webhook."""
+
+    entry: Entry
+    review: Mapping[str, Any]
+    """The AdmissionReview document that is sent; it must not be changed."""
+
+
+class CallFailedError(Exception):
+    """A webhook gave no answer, or one that counts as none; the text says why."""
+
+
+CallWebhook: TypeAlias = Callable[[WebhookCall], bytes | Mapping[str, Any]]
+"""Returns the AdmissionReview document of the answer, as text or parsed; raises CallFailedError if there is none."""
+
+
+def nobody(_call: WebhookCall) -> NoReturn:
+    """The caller of a cluster without one: no webhook can be reached."""
+    raise CallFailedError("connect: connection refused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +78,6 @@ class Operation:
     workload: Resource | None = None
     """What is scaled, where the objects are Scales."""
 
-    @property
-    def namespace(self) -> str:
-        """The namespace in requests: a Namespace is in itself."""
-        return self.key.name if self.kind.resource == NAMESPACES else self.key.namespace
-
     def request(self, new: Any, old: Any, *, dry_run: bool) -> AdmissionRequest:
         """The request that asks webhooks about it."""
         shown, addressed = self.kind.resource, self.workload or self.kind.resource
@@ -75,7 +85,8 @@ class Operation:
             kind=GroupVersionKind(shown.group, shown.version, shown.kind),
             resource=GroupVersionResource(addressed.group, addressed.version, addressed.plural),
             operation=self.verb,
-            namespace=self.namespace,
+            # In requests, a Namespace is in itself.
+            namespace=self.key.name if shown == NAMESPACES else self.key.namespace,
             name=self.key.name,
             object=new,
             old_object=old,
@@ -124,8 +135,7 @@ class Admission:
         refusals = []
         for call in validating_calls(registered, attributes):
             try:
-                seen = self._seen_by(call, operation.kind, attributes.request)
-                self._verdict(call, seen, mutating=False)
+                self._patch(call, self._seen_by(call, operation.kind, attributes.request), mutating=False)
             except statuses.RefusedError as refusal:
                 refusals.append(refusal)
         if refusals:
@@ -140,28 +150,27 @@ class Admission:
         return self._registered
 
     def _attributes(self, operation: Operation, new: Any, old: Manifest | None) -> Attributes:
-        namespace = self._storage.get(NAMESPACES, ObjectKey("", operation.namespace))
-        others = (kind.resource for kind in self._kinds.versions_of(operation.kind))
-        return Attributes(
-            operation.request(new, old, dry_run=self._storage.is_trial),
-            labels_of(namespace or {}),
-            tuple(resource for resource in others if resource != operation.kind.resource),
-        )
+        request = operation.request(new, old, dry_run=self._storage.is_trial)
+        namespace = self._storage.get(NAMESPACES, ObjectKey("", request.namespace))
+        others = (kind.resource for kind in self._kinds.versions_of(operation.kind) if kind is not operation.kind)
+        return Attributes(request, labels_of(namespace or {}), tuple(others))
 
     def _changed(self, call: Call, kind: Kind, request: AdmissionRequest) -> Manifest | None:
         """The object after a mutating webhook; none if it does not change it."""
         seen = self._seen_by(call, kind, request)
-        verdict = self._verdict(call, seen, mutating=True)
-        operations = _operations(verdict.patch) if verdict.patch else []
+        patch = self._patch(call, seen, mutating=True)
+        operations = _operations(patch) if patch else []
         if not operations:
             return None
         if seen.object is None:
-            raise statuses.internal_error(
-                f'admission webhook "{call.entry.name}" attempted to modify the object, '
-                "which is not supported for this operation"
-            )
+            problem = "attempted to modify the object, which is not supported for this operation"
+            raise statuses.internal_error(f'admission webhook "{call.entry.name}" {problem}')
         shown = self._shown_kind(call, kind)
-        patched = _patched(shown, seen.object, operations)
+        document = apply_json_patch(seen.object, operations).lash(_refuse_patch).unwrap()
+        try:
+            patched = decoded(shown, document)
+        except ShapeError as error:
+            raise statuses.internal_error(str(error)) from None
         if patched == seen.object:
             return None
         shown.complete(patched, seen.old_object)
@@ -173,76 +182,110 @@ class Admission:
         The new object is a copy, as the server changes its own.
         """
         shown = self._shown_kind(call, kind)
-        old_object, new_object = (
+        new, old = (
             manifest and _converted(manifest, kind, shown)
-            for manifest in (request.old_object, copy.deepcopy(request.object))
+            for manifest in (copy.deepcopy(request.object), request.old_object)
         )
-        return replace(
-            request,
-            uid=self._identities.uid(),
-            kind=call.kind,
-            resource=call.resource,
-            object=new_object,
-            old_object=old_object,
-        )
+        uid = self._identities.uid()
+        return replace(request, uid=uid, kind=call.kind, resource=call.resource, object=new, old_object=old)
 
     def _shown_kind(self, call: Call, kind: Kind) -> Kind:
         if (call.kind.group, call.kind.version) == (kind.resource.group, kind.resource.version):
             return kind
         return self._kinds.at(call.kind.api_version, call.resource.resource) or kind
 
-    def _verdict(self, call: Call, request: AdmissionRequest, *, mutating: bool) -> Verdict:
-        """What a webhook answers; refused if it denies the request, or fails and may not."""
+    def _patch(self, call: Call, request: AdmissionRequest, *, mutating: bool) -> bytes:
+        """The patch that a webhook answers; refused if it denies the request, or fails and may not."""
         entry = call.entry
-        review = review_document(request, _review_version(entry.review_versions))
+        accepted = (version for name in entry.review_versions for version in VERSIONS if version.endswith(f"/{name}"))
+        review = review_document(request, next(accepted, V1))
         try:
-            verdict = verdict_of(self._answer(WebhookCall(entry, review)), review, mutating=mutating)
-        except UnusableAnswerError as error:
+            answer = _patch_or_denial(self._answer(WebhookCall(entry, review)), review, mutating=mutating)
+        except CallFailedError as error:
             failure = failed(entry, str(error))
             if failure is None:
-                return _SILENT
+                return b""
             raise statuses.internal_error(failure.message) from None
-        if verdict.denied is not None:
-            denied = rejected(entry, verdict.denied)
+        if isinstance(answer, Denied):
+            denied = rejected(entry, answer)
             raise statuses.refused(denied.code, denied.reason, denied.message, denied.details)
-        return verdict
+        return answer
 
-    def _answer(self, call: WebhookCall) -> Any:
+    def _answer(self, call: WebhookCall) -> bytes | Mapping[str, Any]:
         try:
             return self.call_webhook(call)
         except CallFailedError as error:
             client = call.entry.client
             url = f"https://{client.host}:{client.port}{client.path}?timeout={call.entry.timeout_seconds}s"
-            raise UnusableAnswerError(f'failed to call webhook: Post "{url}": {error}') from None
+            raise CallFailedError(f'failed to call webhook: Post "{url}": {error}') from None
 
 
-def _review_version(accepted: tuple[str, ...]) -> str:
-    """The first version of AdmissionReview that a webhook accepts and the server knows."""
-    return next((version for name in accepted for version in VERSIONS if version.endswith(f"/{name}")), V1)
+def _patch_or_denial(answer: Any, question: Mapping[str, Any], *, mutating: bool) -> bytes | Denied:
+    """What an answer says: no patch is empty.
+
+    Raises:
+        CallFailedError: it does not answer that question.
+    """
+    try:
+        document = answer if isinstance(answer, Mapping) else json.loads(answer)
+    except ValueError as error:
+        raise CallFailedError(f"failed to call webhook: couldn't decode the answer: {error}") from None
+    if not isinstance(document, Mapping):
+        raise CallFailedError(f"failed to call webhook: the answer is no {KIND}")
+    response = document.get("response")
+    if not isinstance(response, Mapping):
+        raise _invalid("webhook response was absent")
+    uid = question["request"]["uid"]
+    if response.get("uid", "") != uid:
+        raise _invalid(f'expected response.uid="{uid}", got "{response.get("uid", "")}"')
+    expected, given = (f"{each.get('apiVersion', '')}, Kind={each.get('kind', '')}" for each in (question, document))
+    if given != expected:
+        raise _invalid(f"expected webhook response of {expected}, got {given}")
+    patch = _patch_in(response, mutating=mutating)
+    if response.get("allowed") is True:
+        return patch
+    status = response.get("status") or {}
+    return Denied(
+        code=status.get("code") or 0,
+        message=status.get("message") or "",
+        reason=status.get("reason") or "",
+        details=status.get("details"),
+    )
 
 
-def _operations(patch: bytes) -> Sequence[Manifest]:
+def _patch_in(response: Mapping[str, Any], *, mutating: bool) -> bytes:
+    patch, patch_type = response.get("patch") or "", response.get("patchType")
+    for name in () if mutating else ("patch", "patchType"):
+        if response.get(name):
+            raise _invalid(f"validating webhook may not return response.{name}")
+    if patch and patch_type is None:
+        raise _invalid("webhook returned response.patch but not response.patchType")
+    if patch_type is not None and not patch:
+        raise _invalid("webhook returned response.patchType but not response.patch")
+    if patch and patch_type != "JSONPatch":
+        raise _invalid(f'webhook returned invalid response.patchType of "{patch_type}"')
+    try:
+        return base64.b64decode(patch, validate=True)
+    except (binascii.Error, TypeError) as error:
+        raise CallFailedError(f"failed to call webhook: illegal base64 data: {error}") from None
+
+
+def _invalid(problem: str) -> CallFailedError:
+    return CallFailedError(f"received invalid webhook response: {problem}")
+
+
+def _operations(patch: bytes) -> list[Manifest]:
     try:
         operations = json.loads(patch)
     except ValueError as error:
         raise statuses.internal_error(f"invalid patch: {error}") from None
-    if operations is None:
-        return []
-    if not isinstance(operations, list) or not all(isinstance(operation, dict) for operation in operations):
+    operations = [] if operations is None else operations
+    if not isinstance(operations, list) or not all(isinstance(each, dict) for each in operations):
         raise statuses.internal_error("json: cannot unmarshal the patch into Go value of type jsonpatch.Patch")
     return operations
 
 
-def _patched(kind: Kind, manifest: Manifest, operations: Sequence[Manifest]) -> Fields:
-    """An object after a webhook's patch, read as if a client had sent it; it is not complete yet."""
-    document = apply_json_patch(manifest, operations).lash(_refuse_patch).unwrap()
-    try:
-        return decoded(kind, document)
-    except ShapeError as error:
-        raise statuses.internal_error(str(error)) from None
-
-
-def _refuse_patch(problem: str) -> Any:
+def _refuse_patch(problem: str) -> NoReturn:
     raise statuses.internal_error(problem)
 
 
