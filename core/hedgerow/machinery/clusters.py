@@ -15,12 +15,12 @@ KUBE_SYSTEM: Final = ObjectKey("", "kube-system")
 
 
 class Cluster(Enum):
-    """The role that a cluster plays for a process; one cluster may play both."""
+    """The role of a cluster for a process; one cluster may have both."""
 
     SOURCE = "source"
-    """The cluster with the process's Lease and with the desired state."""
+    """With the process's Lease and with the desired state."""
     TARGET = "target"
-    """The cluster whose objects the process manages."""
+    """With the objects that the process manages."""
 
 
 class ReadScope(NamedTuple):
@@ -82,11 +82,11 @@ class Permission:
     _: KW_ONLY
     cluster: Cluster = Cluster.TARGET
     names: tuple[str, ...] = ()
-    """The names of the objects; none: all."""
+    """Of the objects; none: all."""
     namespace: str = ""
-    """The namespace of the objects; empty: every namespace that the process reads."""
+    """Of the objects; empty: every namespace that the process reads."""
     namespaced: bool = True
-    """True if the objects are in namespaces, so that roles there can grant the verbs."""
+    """True if roles in namespaces can grant the verbs."""
 
     @classmethod
     def of(

@@ -45,15 +45,10 @@ class Condition:
 
     def manifest(self) -> dict[str, Any]:
         """The condition as in an object's status, without empty fields."""
+        texts = {"type": self.type, "status": str(self.status), "reason": self.reason, "message": self.message}
         times = {"lastTransitionTime": self.last_transition_time, "lastUpdateTime": self.last_update_time}
-        return {
-            "type": self.type,
-            "status": str(self.status),
-            "reason": self.reason,
-            "message": self.message,
-            **{name: format_timestamp(time) for name, time in times.items() if time is not None},
-            **({"codes": list(self.codes)} if self.codes else {}),
-        }
+        stated = {name: format_timestamp(time) for name, time in times.items() if time is not None}
+        return {**texts, **stated, **({"codes": list(self.codes)} if self.codes else {})}
 
 
 def conditions_of(manifest: Manifest) -> tuple[Condition, ...]:
@@ -70,13 +65,13 @@ def _entries(manifest: Manifest) -> Iterator[Mapping[str, Any]]:
 def _parsed(entry: Mapping[str, Any]) -> Condition:
     codes = entry.get("codes")
     return Condition(
-        type=_text(entry.get("type")),
-        status=_text(entry.get("status")),
-        reason=_text(entry.get("reason")),
-        message=_text(entry.get("message")),
-        last_transition_time=parse_timestamp(entry.get("lastTransitionTime")),
-        last_update_time=parse_timestamp(entry.get("lastUpdateTime")),
-        codes=tuple(map(_text, codes)) if isinstance(codes, list) else (),
+        _text(entry.get("type")),
+        _text(entry.get("status")),
+        _text(entry.get("reason")),
+        _text(entry.get("message")),
+        parse_timestamp(entry.get("lastTransitionTime")),
+        parse_timestamp(entry.get("lastUpdateTime")),
+        tuple(map(_text, codes)) if isinstance(codes, list) else (),
     )
 
 
@@ -154,13 +149,7 @@ class Patience(NamedTuple):
 
 
 def failed(
-    condition: Condition,
-    reason: str,
-    message: str,
-    codes: Sequence[str] = (),
-    *,
-    patience: Patience,
-    now: datetime,
+    condition: Condition, reason: str, message: str, codes: Sequence[str] = (), *, patience: Patience, now: datetime
 ) -> Condition:
     """The condition after a failed check: `Progressing` while the threshold lasts, else `False`."""
     is_tolerated = _is_tolerated(condition, reason, patience, now)

@@ -40,11 +40,6 @@ class FieldErrorType(Enum):
     FORBIDDEN = "Forbidden"
     TOO_LONG = "Too long"
 
-    @property
-    def reason(self) -> str:
-        """The kind as the causes of a Status name it."""
-        return _REASONS[self]
-
 
 _REASONS: Final = {
     FieldErrorType.INVALID: "FieldValueInvalid",
@@ -80,7 +75,7 @@ class Problem:
     @property
     def reason(self) -> str:
         """The type as the causes of a Status name it."""
-        return (self.type or FieldErrorType.INVALID).reason
+        return _REASONS[self.type or FieldErrorType.INVALID]
 
     def __str__(self) -> str:
         """Path, type and text: `logLevel: Unsupported value: "foo": supported values: "debug", "info", "error"`."""
@@ -206,10 +201,10 @@ class Failure:
 
     resource: Resource
     key: ObjectKey
-    """Without a name, and no path in the problem: all objects of the resource, or of the namespace."""
+    """Without a name, and no path in the problem: all objects, of the namespace if it has one."""
     problem: Problem
     retryable: bool = False
-    """True if the same inputs may succeed later. Bad input is not retried: its correction enqueues the key."""
+    """True if the same inputs may succeed later; bad input is not retried."""
 
     def __str__(self) -> str:
         """One sentence: object, field, problem."""

@@ -51,9 +51,7 @@ _LABEL_VALUE: Final = _Syntax(
     'for example "MyValue" or "my_value"',
 )
 _PORT_NAME: Final = _Syntax(
-    15,
-    re.compile("[-a-z0-9]++"),
-    'must consist of a-z, 0-9 and "-", for example "http-metrics"',
+    15, re.compile("[-a-z0-9]++"), 'must consist of a-z, 0-9 and "-", for example "http-metrics"'
 )
 
 

@@ -2,10 +2,7 @@
 
 A plan holds the difference between the desired state and the snapshot, so a settled object has the empty plan. Its
 actions are independent, unless the plan is `in_order`: an executor sends them in any order or at once, and attempts all
-of them even if one fails.
-
-A decision that needs the result of an action, or the answer to a live request, awaits it as a step. Its plan holds the
-remaining actions. Every action is a step too: awaited, it returns its result.
+of them even if one fails. Every action is a step too: a decision that needs its result awaits it.
 
 Each action has a `reason`: the rule that asks for it, short and stable, for people and for tests.
 """

@@ -1,8 +1,7 @@
 """Label and field selectors: parse, format, match.
 
 Matches as Kubernetes does: all parts of a selector must hold, the empty selector matches everything, `NotIn` and
-`DoesNotExist` hold for an absent key. An absent label selector, which matches nothing, has no value here. An API server
-supports only a few fields of each resource; this module does not know which.
+`DoesNotExist` hold for an absent key. An absent label selector, which matches nothing, has no value here.
 
 Source: Kubernetes documentation, "Labels and Selectors" and "Field Selectors".
 """
@@ -64,9 +63,7 @@ class Requirement:
     def manifest(self) -> dict[str, Any]:
         """The match expression as manifests spell it."""
         expression: dict[str, Any] = {"key": self.key, "operator": self.operator.value}
-        if self.values:
-            expression["values"] = list(self.values)
-        return expression
+        return {**expression, "values": list(self.values)} if self.values else expression
 
     def query(self) -> str:
         """The match expression as a query spells it."""
@@ -104,7 +101,7 @@ class LabelSelector:
 
     @property
     def is_empty(self) -> bool:
-        """True if the selector has no requirement and so matches everything."""
+        """True if the selector matches everything."""
         return not self.match_labels and not self.match_expressions
 
     def manifest(self) -> dict[str, Any]:
@@ -133,10 +130,7 @@ def _text_problems(text: object, kind: str, problem_of: Callable[[str], str | No
 
 
 def unknown_field_problems(value: object, field: str = "") -> Iterator[Problem]:
-    """The fields that no label selector has, in a value of any shape at a path; what is no mapping has no fields.
-
-    To ignore a misspelt field would select more than was meant.
-    """
+    """The fields that no label selector has, in a value of any shape at a path; ignored, they would select too much."""
     if not isinstance(value, (dict, Mapping)):
         return
     inside = f"{field}." if field else ""
@@ -276,8 +270,7 @@ def selector_query(selector: LabelSelector) -> str:
     return ",".join((*labels, *map(Requirement.query, selector.match_expressions)))
 
 
-_BEFORE_ESCAPED: Final = re.compile(r"(?=[\\,=])")
-_BACKSLASH: Final = r"\\"
+_ESCAPES: Final = str.maketrans({character: f"\\{character}" for character in "\\,="})
 _TERMS: Final = re.compile(r"(?:\\.?|[^\\,])+", re.DOTALL)
 _TERM: Final = re.compile(r"((?:\\.|[^\\=!]|!(?!=))*)(!=|==|=)((?:\\[\\,=]|[^\\,=])*)", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
@@ -302,7 +295,7 @@ class FieldTerm:
 
 def field_query(fields: Mapping[str, str]) -> str:
     """The query for objects whose fields have these values, before URL encoding."""
-    return ",".join(f"{field}={_BEFORE_ESCAPED.sub(_BACKSLASH, value)}" for field, value in fields.items())
+    return ",".join(f"{field}={value.translate(_ESCAPES)}" for field, value in fields.items())
 
 
 def parse_field_query(text: str) -> Result[tuple[FieldTerm, ...], str]:

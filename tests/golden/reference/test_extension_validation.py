@@ -8,12 +8,12 @@ import pytest
 from hedgerow.admission import Allowed, Decision, Denied
 from hedgerow.admission.extension_validation import webhooks
 from hedgerow.admission.review import parse_review
-from hedgerow.machinery.failures import FieldErrorType
+from hedgerow.machinery.failures import FieldErrorType, Problem
 from tests.golden.reference.recordings import cases
 from tests.unit.core.admission.world import decided
 
 WEBHOOKS = {webhook.path: webhook for webhook in webhooks()}
-FIRST_WORDS = {error_type.reason: error_type.value.partition(" ")[0] for error_type in FieldErrorType}
+FIRST_WORDS = {Problem("", "", error_type).reason: error_type.value.partition(" ")[0] for error_type in FieldErrorType}
 
 
 @pytest.mark.parametrize("recording", [*cases("extension-validation.jsonl")])

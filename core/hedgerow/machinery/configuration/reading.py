@@ -65,7 +65,7 @@ class ConfigurationErrors:
     stage: Stage
     errors: tuple[Problem, ...]
     warnings: tuple[str, ...] = ()
-    """As those of a valid file: a misspelt field often makes a file invalid. None if decoding failed."""
+    """None if decoding failed."""
 
     def __str__(self) -> str:
         return joined(self.errors)
@@ -77,7 +77,7 @@ class Decoded(Generic[D]):
 
     configuration: D
     warnings: tuple[str, ...]
-    """One clause each, which opens with the full path of the field."""
+    """One clause each, behind the full path of the field."""
 
 
 def decode(kind: type[D], document: object, purpose: Purpose) -> Result[Decoded[D], ConfigurationErrors]:

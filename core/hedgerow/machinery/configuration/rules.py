@@ -20,9 +20,8 @@ _NOTHING: Final = timedelta(0)
 def at_least(least: Number, detail: str = "", *, only_if_enabled: bool = False) -> Rule:
     """The value is not less than `least`; `detail` is the error, if the reference has another text."""
     shown = rendered(least)
-    return _checked(
-        lambda value: value < least, detail or f"must be at least {shown}", f"At least {shown}.", only_if_enabled
-    )
+    rule = _checked(lambda value: value < least, detail or f"must be at least {shown}", f"At least {shown}.")
+    return rule._replace(only_if_enabled=only_if_enabled)
 
 
 def between(least: Number, most: Number) -> Rule:
@@ -38,22 +37,13 @@ def longer_than_zero(says: str = "Longer than 0.") -> Rule:
 
 def one_of(values: Sequence[str]) -> Rule:
     """The text is one of `values`."""
-
-    def errors(path: str, value: str) -> Iterator[Problem]:
-        if value not in values:
-            yield unsupported(path, value, values)
-
-    return Rule(errors, f"One of {', '.join(f'`{value}`' for value in values)}.")
+    says = f"One of {', '.join(f'`{value}`' for value in values)}."
+    return Rule(lambda path, value: () if value in values else [unsupported(path, value, values)], says)
 
 
 def must_be_set(detail: str, says: str = "Must be set.") -> Rule:
     """The value is set and not empty."""
-
-    def errors(path: str, value: object) -> Iterator[Problem]:
-        if value is None or value == "":
-            yield required(path, detail)
-
-    return Rule(errors, says)
+    return Rule(lambda path, value: [required(path, detail)] if value is None or value == "" else (), says)
 
 
 def valid(problem_of: Callable[[str], str | None], *, may_be_empty: bool = False) -> Rule:
@@ -70,11 +60,7 @@ def valid(problem_of: Callable[[str], str | None], *, may_be_empty: bool = False
 
 def each_set(detail: str) -> Rule:
     """No text of a list is empty."""
-
-    def errors(path: str, value: Sequence[str]) -> Iterator[Problem]:
-        yield from (required(f"{path}[{index}]", detail) for index, text in enumerate(value) if not text)
-
-    return Rule(errors)
+    return Rule(lambda path, value: [required(f"{path}[{at}]", detail) for at, text in enumerate(value) if not text])
 
 
 def labels() -> Rule:
@@ -90,9 +76,9 @@ def labels() -> Rule:
     return Rule(errors)
 
 
-def _checked(is_broken: Callable[[Any], bool], detail: str, says: str, only_if_enabled: bool = False) -> Rule:  # noqa: FBT001, FBT002 -- private
+def _checked(is_broken: Callable[[Any], bool], detail: str, says: str) -> Rule:
     def errors(path: str, value: Any) -> Iterator[Problem]:
         if value is not None and is_broken(value):
             yield invalid(path, value, detail)
 
-    return Rule(errors, says, only_if_enabled)
+    return Rule(errors, says)

@@ -45,12 +45,12 @@ def count_nodes(value: Any) -> int:
     count, level = 0, [value]
     while level:
         below: list[Any] = []
-        for each in level:
-            if isinstance(each, dict):
-                count += len(each)
-                below += each.values()
-            elif isinstance(each, list):
-                below += each
+        for member in level:
+            if isinstance(member, dict):
+                count += len(member)
+                below += member.values()
+            elif isinstance(member, list):
+                below += member
         count += len(level)
         level = below
     return count

@@ -3,9 +3,9 @@
 The rules for scalars are those of the YAML 1.1 reader that kubectl and the API server share. They differ from PyYAML's:
 `y` and `n` are booleans, `1e3` and `0o17` are numbers, timestamps and base-60 numbers are texts.
 
-A strict reader, for files that a person checks, reports repeated keys and whole numbers of more than 64 bits as
-problems. A lenient one, for texts that were written for kubectl, takes the last value of the key, and turns the number
-into what kubectl makes of it, mostly a float. Problems never show values, which may be those of a Secret.
+A strict reader, for files that a person checks, reports repeated keys and integers of more than 64 bits. A lenient one,
+for texts that were written for kubectl, takes the last value of the key, and turns the number into what kubectl makes
+of it, mostly a float. Problems never show values, which may be those of a Secret.
 
 Source: sigs.k8s.io/yaml v1.6, observed.
 """
@@ -48,11 +48,10 @@ def repeated_key(key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NotInJson:
-    """A scalar of YAML that JSON cannot hold."""
+    """A scalar of YAML that JSON cannot hold, and what kubectl makes of it; none: kubectl refuses it, too."""
 
     why: str
     instead: str | int | float | None = None
-    """What kubectl makes of it; none: kubectl refuses it, too."""
 
 
 PlainValue: TypeAlias = str | int | float | bool | NotInJson | None

@@ -108,7 +108,7 @@ def read_yaml(
     except _UNREADABLE as error:
         mark = getattr(error, "problem_mark", None)
         place = document_start if mark is None else start + mark.index
-        documents.append(builder.abandoned(_explanation(error, text, place, first_line)))
+        documents.append(builder.document(_explanation(error, text, place, first_line)))
         return Reading(tuple(documents), builder.nodes, Broken(document_start, place))
     return Reading(tuple(documents), builder.nodes)
 

@@ -86,22 +86,15 @@ class ValueBuilder:
         self._aliased_nodes = 0
         self._problems: list[str] = []
 
-    def document(self) -> Document:
-        """The document of the events since the last one."""
-        if self._aliased_nodes > max(FREE_ALIASED_NODES, self._nodes * MAX_ALIASED_SHARE):
-            self._problems.append(_TOO_MANY_ALIASED)
-        return self._taken(self._root[0])
-
-    def abandoned(self, problem: str) -> Document:
-        """The unfinished document, with one more problem."""
-        self._problems.append(problem)
-        return self._taken(None)
-
-    def _taken(self, value: Any) -> Document:
-        document = Document(value, tuple(self._problems))
+    def document(self, problem: str | None = None) -> Document:
+        """The document of the events since the last one; with a problem, it is unfinished."""
+        value = None if problem else self._root[0]
+        if not problem and self._aliased_nodes > max(FREE_ALIASED_NODES, self._nodes * MAX_ALIASED_SHARE):
+            problem = _TOO_MANY_ALIASED
+        problems = (*self._problems, problem) if problem else tuple(self._problems)
         self._nodes_before = self.nodes
         self._begin()
-        return document
+        return Document(value, problems)
 
     @property
     def nodes(self) -> int:

@@ -30,12 +30,7 @@ def sorted_yaml(value: Mapping[str, Any]) -> str:
     """One document, with sorted keys: equal values have equal texts."""
     return str(
         yaml.dump(
-            dict(value),
-            Dumper=Dumper,
-            default_flow_style=False,
-            sort_keys=True,
-            allow_unicode=True,
-            width=NEVER_FOLDED,
+            dict(value), Dumper=Dumper, default_flow_style=False, sort_keys=True, allow_unicode=True, width=NEVER_FOLDED
         )
     )
 
