@@ -27,7 +27,7 @@ from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.controller_set import ControllerSet, Elector
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.simulation import KeyPlan, in_memory, planning, seeded_cluster
+from hedgerow_adapters.simulation import KeyPlan, Planner, in_memory, seeded_cluster
 from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.timed_simulation import Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
@@ -72,7 +72,7 @@ def planned(
     seeded = _cluster_of([controller], tuple(manifests), now)
     if isinstance(seeded, Failure):
         return seeded
-    with planning(controller, in_memory(seeded.unwrap()), now) as planner:
+    with Planner(controller, in_memory(seeded.unwrap()), now) as planner:
         plans = {key: planner.plan(key) for key in all_keys(controller, planner.snapshot)}
     return Success({key: plan for key, plan in plans.items() if plan.steps or plan.failures})
 

@@ -8,10 +8,11 @@ Later keys see what earlier ones have led to.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
+
+from typing_extensions import override
 
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure, Problem
@@ -38,18 +39,31 @@ class KeyPlan(NamedTuple):
     """What cannot be planned, or would be refused."""
 
 
-class Planner:
-    """A controller before its clusters."""
+class Planner(Simulation):
+    """A controller whose plans are not carried out: a context, in which it sees what it has planned."""
 
-    def __init__(self, simulation: Simulation) -> None:
-        """Nothing was done yet in the simulation, which is of one controller alone."""
-        (self.controller,) = simulation.controllers
-        self.snapshot: Final[StoreSnapshot] = simulation.snapshot
-        self._simulation = simulation
+    def __init__(self, controller: Controller[Any], worlds: Worlds, now: datetime) -> None:
+        """A controller before its clusters, which are for it alone; `now` is when all of it would happen."""
+        super().__init__(CalendarLoop(now), worlds, [controller])
+        self.controller: Final = controller
+
+    @override
+    def __enter__(self) -> Self:
+        super().__enter__()
+        for cluster, world in self._worlds.items():
+            world.transport.effects.keep(self.controller, self.snapshot, cluster)
+        return self
+
+    @property
+    def snapshot(self) -> StoreSnapshot:
+        """What the controller sees."""
+        return self._seats[0].runner.snapshot
 
     def notes(self) -> Iterator[str]:
         """What the controller could not see, a sentence each."""
-        for (resource, _), problem in self._simulation.unlisted.items() if self._simulation.is_whole else ():
+        if not all(world.transport.is_whole for world in self._worlds.values()):
+            return
+        for (resource, _), problem in self._seats[0].account.interruptions.items():
             if problem is not None:
                 yield f"planned without a list of {resource}: {problem}"
             elif resource == self.controller.primary:
@@ -66,7 +80,7 @@ class Planner:
         steps: list[SentAction] = []
         failures: Sequence[Failure] = ()
         for _ in range(MOST_TURNS):
-            turn = self._simulation.turn_of(key)
+            turn = self._turn_of(key)
             done = [step for step in turn.steps if not step.error]
             steps += done
             refused = [
@@ -83,23 +97,16 @@ class Planner:
         problem = f"did not come to rest within {MOST_TURNS} looks: what follows is not planned"
         return KeyPlan(steps, (*failures, Failure(self.controller.primary, key, Problem("", problem))))
 
-
-@contextmanager
-def planning(controller: Controller[Any], worlds: Worlds, now: datetime) -> Iterator[Planner]:
-    """A controller whose plans are not carried out.
-
-    Args:
-        controller: who decides.
-        worlds: its clusters, for this controller alone: they show what it has planned.
-        now: the time at which all of it would happen.
-
-    Raises:
-        ReadingError: a cluster does not show what the controller has to watch.
-    """
-    with Simulation(CalendarLoop(now), worlds, [controller]) as simulation:
-        for cluster, world in worlds.items():
-            world.transport.effects.keep(controller, simulation.snapshot, cluster)
-        yield Planner(simulation)
+    def _turn_of(self, key: ObjectKey) -> Happening:
+        """Take a turn of a key; nobody waits any more then but for what it leads to."""
+        self._settle()
+        (seat,) = self._seats
+        seat.runner.queue.release(key)
+        seat.runner.queue.clear()
+        seat.runner.queue.add(key)
+        happening = self._turn(seat)
+        self._settle()
+        return happening
 
 
 @dataclass(frozen=True, slots=True)

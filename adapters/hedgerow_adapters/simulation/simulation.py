@@ -16,7 +16,7 @@ Deletions are not held back, as the clusters are thrown away.
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
@@ -24,10 +24,9 @@ from typing import Any, Final, NamedTuple, Self
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, all_keys
-from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Decision, Plan
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.runner import ControllerRunner
@@ -76,7 +75,7 @@ class Simulation:
         self._last: dict[tuple[str, ObjectKey], Happening] = {}
         self._loop = loop
         self._worlds = worlds
-        self.controllers: Final = controllers
+        self._controllers = controllers
         self._jitter = jitter
         self._looks_once = looks_once
         self._caching: asyncio.Task[None] | None = None
@@ -119,7 +118,7 @@ class Simulation:
     @property
     def last_turns(self) -> list[Happening]:
         """The last turn of each key, in the order of controllers and keys."""
-        ranks = {controller.name: rank for rank, controller in enumerate(self.controllers)}
+        ranks = {controller.name: rank for rank, controller in enumerate(self._controllers)}
         return [self._last[entry] for entry in sorted(self._last, key=lambda entry: (ranks[entry[0]], entry[1]))]
 
     @property
@@ -154,39 +153,6 @@ class Simulation:
             if counts[entry] > MOST_TURNS_AT_ONCE:
                 raise RestlessError(*entry)
             yield turn
-
-    def turn_of(self, key: ObjectKey) -> Happening:
-        """Take a turn of a key of the only controller; nobody waits any more then but for what it leads to.
-
-        Raises:
-            CrashedTurnError: the decision has a defect, goes on and on, or took too long.
-            CrashedMappingError: an `enqueue` function has a defect.
-        """
-        self._settle()
-        (seat,) = self._seats
-        seat.runner.queue.release(key)
-        seat.runner.queue.clear()
-        seat.runner.queue.add(key)
-        happening = self._turn(seat)
-        self._settle()
-        return happening
-
-    @property
-    def snapshot(self) -> StoreSnapshot:
-        """What the only controller sees."""
-        (seat,) = self._seats
-        return seat.runner.snapshot
-
-    @property
-    def is_whole(self) -> bool:
-        """True if the clusters serve all that controllers rely on."""
-        return all(world.transport.is_whole for world in self._worlds.values())
-
-    @property
-    def unlisted(self) -> Mapping[tuple[Resource, Cluster], Exception | None]:
-        """What the only controller watches and could not list, and why; none: it is not served."""
-        (seat,) = self._seats
-        return seat.account.interruptions
 
     def _turn(self, seat: _Seat) -> Happening:
         began = self._loop.utc_now()
@@ -226,7 +192,7 @@ class Simulation:
         )
         clusters = Clusters.single(target) if target == source else Clusters(target, source)
         caches = Caches(clusters, random=random.Random(0).random)  # noqa: S311 -- hides nothing
-        for controller in self.controllers:
+        for controller in self._controllers:
             account = Account(controller.name, lambda action: self._worlds[action.cluster].transport.effects.of(action))
             runner = ControllerRunner(
                 self._declared(controller),

@@ -23,7 +23,6 @@ from hedgerow_adapters.simulation import (
     SimulationError,
     Worlds,
     in_memory,
-    planning,
 )
 from hedgerow_entrypoints.cli.controllers import (
     LISTED,
@@ -119,7 +118,7 @@ def planned_in(work: Iterable[tuple[Chosen, Worlds]], now: datetime) -> tuple[li
     failures: list[Failure] = []
     try:
         for (controller, remarks), worlds in work:
-            with planning(controller, worlds, now) as planner:
+            with Planner(controller, worlds, now) as planner:
                 for remark in (*planner.notes(), *remarks.notes(controller, planner.snapshot)):
                     note(f"note: {remark}")
                 more, failed = _planned_by(planner, remarks)

@@ -16,7 +16,7 @@ from hedgerow.machinery.scalars import parse_timestamp
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import in_memory, planning
+from hedgerow_adapters.simulation import Planner, in_memory
 from tests.golden.reference.recordings import cases
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -51,7 +51,7 @@ def test_the_same_becomes_of_the_secret(recording: Mapping[str, Any]) -> None:
 
 
 def take_turn(cluster: InMemoryCluster, key: ObjectKey) -> None:
-    with planning(token_requestor(), in_memory(cluster), NOW) as planner:
+    with Planner(token_requestor(), in_memory(cluster), NOW) as planner:
         planner.plan(key)
 
 

@@ -17,7 +17,7 @@ from hedgerow.resource_manager.configuration.controllers import Controllers, Man
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol.transport import Response, Transport
-from hedgerow_adapters.simulation import in_memory, planning
+from hedgerow_adapters.simulation import Planner, in_memory
 from hedgerow_adapters.simulation.virtual_time import RealTime
 from hedgerow_entrypoints.cli.controllers import Chosen, OfflineSettings, ask_files, chosen_controllers
 from hedgerow_entrypoints.cli.plan import planned_in
@@ -168,7 +168,7 @@ def test_of_some_namespaces_only_those_are_asked_for() -> None:
     accesses = dict.fromkeys(Cluster, ("shop", "default"))
     clusters = LiveClusters(dict.fromkeys(Cluster, wire), accesses)
 
-    with planning(chosen("networkpolicy").controller, clusters.worlds(NOW), NOW) as planner:
+    with Planner(chosen("networkpolicy").controller, clusters.worlds(NOW), NOW) as planner:
         snapshot = planner.snapshot
 
     assert [key_of(manifest).name for manifest in snapshot.list(NAMESPACES)] == ["shop", "default"]
@@ -185,7 +185,7 @@ def test_who_reads_within_a_namespace_asks_for_nothing_else() -> None:
     controller = chosen("networkpolicy").controller
     within = tuple(replace(watch, namespace="shop") for watch in controller.watches)
 
-    with planning(replace(controller, watches=within), clusters.worlds(NOW), NOW) as planner:
+    with Planner(replace(controller, watches=within), clusters.worlds(NOW), NOW) as planner:
         snapshot = planner.snapshot
 
     assert [key_of(manifest) for manifest in snapshot.list(SERVICES)] == [CART]

@@ -36,12 +36,12 @@ from hedgerow_adapters.runtime.executor import Executor, Unanswered
 from hedgerow_adapters.simulation import (
     CrashedTurnError,
     KeyPlan,
+    Planner,
     ReadingError,
     World,
     Worlds,
     imagined,
     in_memory,
-    planning,
     settle,
 )
 from hedgerow_adapters.simulation.overlay import Overlay
@@ -138,7 +138,7 @@ def create(name: str) -> Create:
 
 
 def planned(decide: Decide, worlds: Worlds) -> KeyPlan:
-    with planning(controller(decide), worlds, NOW) as planner:
+    with Planner(controller(decide), worlds, NOW) as planner:
         return planner.plan(WISH)
 
 
@@ -221,7 +221,7 @@ def test_what_one_key_has_led_to_is_seen_by_the_next(worlds: Worlds) -> None:
         return Plan(() if is_there else (create("new"),))
 
     watches = tuple(Watch(resource, dict, enqueue=own_key) for resource in (SECRETS, CONFIG_MAPS))
-    with planning(controller(decide, watches=watches), worlds, NOW) as planner:
+    with Planner(controller(decide, watches=watches), worlds, NOW) as planner:
         first, second = planner.plan(WISH), planner.plan(ABSENT)
 
     assert [step.action.key.name for step in first.steps] == ["new"]
@@ -313,7 +313,7 @@ def test_of_its_own_objects_a_controller_knows_what_there_is(cluster: InMemoryCl
     wanted = Plan((create("new"), Delete(CONFIG_MAPS, ObjectKey("default", "old"), "over")))
     one = controller(lambda _snapshot, _context: wanted, watches=watches, indexes=(owned,), owned=owned)
 
-    with planning(one, dict.fromkeys(Cluster, world), NOW) as planner:
+    with Planner(one, dict.fromkeys(Cluster, world), NOW) as planner:
         steps, _ = planner.plan(WISH)
 
     assert {path for _, path in wire.asked} == {"/api/v1/secrets", "/api/v1/configmaps"}
