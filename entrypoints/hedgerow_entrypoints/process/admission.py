@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from typing_extensions import override
-
 from hedgerow.admission import Webhook
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.process import WebhookEndpoint
@@ -35,13 +33,12 @@ from hedgerow_adapters.telemetry.troubles import ReadingTelemetry
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.memory import leave_out_what_exists
-from hedgerow_entrypoints.process.serving import Serving
 
 READER: Final = "webhooks"
 """What stands in metrics and logs of caches where that of a controller has its name."""
 
 
-class Admission(Serving):
+class Admission:
     """The enabled webhooks, before, while and after they are served."""
 
     def __init__(
@@ -53,8 +50,8 @@ class Admission(Serving):
         paths = [webhook.path for webhook in webhooks]
         self._observer = AdmissionTelemetry(WebhookMetrics(metrics.registry, paths), self._log, time.monotonic)
         self._metrics = metrics
-        self._views: list[View] = []
-        self.views = self._views
+        self.views: Final = list[View]()
+        """What has to be complete before webhooks can decide."""
         clusters = caches.clusters
         questions = Questions(
             {cluster: clusters.access(cluster).live_reads for cluster in Cluster},
@@ -64,19 +61,23 @@ class Admission(Serving):
         reviewer = Reviewer(webhooks, lambda webhook: self._view(webhook, caches), questions.ask, self._observer)
         self._exchange = Exchange(reviewer, self._observer)
         self._limits = Limits(farewell=endpoint.shutdown_delay.total_seconds())
-        self.connections = self._limits.connections
+        self.connections: Final = self._limits.connections
         self._server: AdmissionServer | None = None
         self._check_server: Check | None = None
         self._serving = contextlib.AsyncExitStack()
         self._is_leaving = False
 
     @property
-    @override
     def checks(self) -> Checks:
+        """What has to be ready."""
         return {"webhook-server": self._check}
 
-    @override
     async def start(self, files: FileBudget) -> None:
+        """Serve the webhooks from now on, within the files of all listeners of the process.
+
+        Raises:
+            CommandError: there is no usable certificate, or the address cannot be listened on.
+        """
         stated, authorities = self._endpoint.tls.server_cert_dir, self._endpoint.tls.client_ca_file
         folder = Path(stated) if stated else default_folder()
         where = Listener(self._endpoint.bind_address, self._endpoint.port, "server.webhooks")
@@ -93,20 +94,20 @@ class Admission(Serving):
         self._check_server = SharedCheck(server.check)
         self._log.info("Serving webhooks", address=where, webhooks=sorted({webhook.name for webhook in self._webhooks}))
 
-    @override
     async def settle(self) -> None:
-        await asyncio.gather(*(view.completed() for view in self._views))
+        """Wait until everything that webhooks read is known, so that none has to wait for it."""
+        await asyncio.gather(*(view.completed() for view in self.views))
         self._reading.synced()
         leave_out_what_exists()
 
-    @override
     def leave(self) -> None:
+        """Fail readiness from now on, and answer for the configured time all the same."""
         self._is_leaving = True
         if self._server is not None:
             self._server.leave()
 
-    @override
     async def end(self) -> None:
+        """Stop to serve: after `leave` when its time is over, otherwise at once; nothing happens the second time."""
         await self._serving.aclose()
 
     @functools.cached_property
@@ -118,7 +119,7 @@ class Admission(Serving):
         view = caches.reading(webhook.reads, webhook.indexes, self._reading)
         for resource, silence in view.silences():
             self._reading.keeps(resource, silence)
-        self._views.append(view)
+        self.views.append(view)
         return view
 
     async def _check(self) -> str | None:

@@ -7,16 +7,16 @@ Source: managed-resources §4.3.
 
 import asyncio
 from collections.abc import Callable
-from typing import Final, Generic, TypeVar
+from typing import Final
 
 from hedgerow.api.kubernetes import LEASES
 from hedgerow.machinery.configuration.process import LeaderElection
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Event
 from hedgerow_adapters.leader_election.election import Timings
-from hedgerow_adapters.leader_election.elector import ElectionEvent, EventKind, LeaderElector
-from hedgerow_adapters.leader_election.elector_thread import ElectorThread
+from hedgerow_adapters.leader_election.elector import ElectionEvent, EventKind
 from hedgerow_adapters.protocol.transport import Transport
+from hedgerow_adapters.runtime.controller_set import Elector
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
@@ -28,10 +28,7 @@ _GONE: Final = {EventKind.LOST, EventKind.RELEASED, EventKind.ABANDONED}
 _TROUBLES: Final = {EventKind.FORBIDDEN, EventKind.FAILED}
 
 
-_Elector = TypeVar("_Elector", ElectorThread, LeaderElector)
-
-
-class ElectionEvents(Generic[_Elector]):
+class ElectionEvents:
     """One process that competes for the Lease of its component."""
 
     def __init__(
@@ -39,7 +36,7 @@ class ElectionEvents(Generic[_Elector]):
         component: str,
         identity: str,
         settings: LeaderElection,
-        elect: Callable[..., _Elector],
+        elect: Callable[..., Elector],
         *,
         events: Transport,
         metrics: RuntimeMetrics,
@@ -53,10 +50,9 @@ class ElectionEvents(Generic[_Elector]):
         self._clock = asyncio.get_running_loop().time
         self._repetition = Repetition()
         self._troubles: set[ElectionEvent] = set()
-        """What has failed since an attempt last succeeded."""
         times = (settings.lease_duration, settings.renew_deadline, settings.retry_period)
         timings = Timings(*(time.total_seconds() for time in times))
-        self.elector: Final[_Elector] = elect(self._lease, identity, timings, on_event=self._tell)
+        self.elector: Final = elect(self._lease, identity, timings, on_event=self._tell)
         may_write = self.elector.may_write
         self.recorder: Final = EventRecorder(
             events, component=component, instance=identity, may_write=may_write, action=ACTION, on_refusal=on_refusal

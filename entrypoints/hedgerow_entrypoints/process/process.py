@@ -45,13 +45,13 @@ from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.election_events import ElectionEvents
 from hedgerow_entrypoints.process.memory import give_memory_back, keep_searches_short, leave_out_what_exists
-from hedgerow_entrypoints.process.probing import CONNECTIONS, probes
-from hedgerow_entrypoints.process.serving import Serving, serving
+from hedgerow_entrypoints.process.probing import CONNECTIONS, Reader, probes
 from hedgerow_entrypoints.process.settings import ProcessSettings
 from hedgerow_entrypoints.process.source_identity import are_one_cluster, determine_cluster_id
 from hedgerow_entrypoints.process.stuck import end_stuck_process
 
 if TYPE_CHECKING:
+    from hedgerow_entrypoints.process.admission import Admission
     from hedgerow_entrypoints.process.recording import Recording
 
 STOP_WITHIN: Final = 15.0
@@ -81,7 +81,7 @@ class Process:
         self._metrics = RuntimeMetrics()
         self._log = get_logger(component)
         self._same_clusters: list[SameCluster] = []
-        self._election: ElectionEvents[ElectorThread] | None = None
+        self._election: ElectionEvents | None = None
         self._controllers: ControllerSet | None = None
         """None: the controllers are not declared yet."""
         self._stop = asyncio.Event()
@@ -95,33 +95,47 @@ class Process:
         """
         self._listen_for_signals()
         async with contextlib.AsyncExitStack() as stack:
-            stack.callback(asyncio.create_task(give_memory_back()).cancel)
-            stack.callback(asyncio.create_task(keep_searches_short()).cancel)
-            clusters = await self._clusters(stack)
-            if self._settings.leader_election.leader_elect:
-                self._election = await self._compete(clusters.source)
-            caches = Caches(clusters, random=random.random)
-            admission = serving(self._webhooks, self._settings.server.webhooks, caches, self._metrics)
-            files = FileBudget.of(CONNECTIONS + admission.connections)
-            readers = [self, *admission.views]
-            served = probes(
-                self._settings.server, self._metrics, clusters, readers, checks=admission.checks, files=files
-            )
             try:
-                await stack.enter_async_context(served)
-            except ListenError as error:
-                raise CommandError(str(error)) from error
+                await self._run(stack)
+            finally:
+                self._limit_the_stop()
+        self._log.info("Stopped")
+
+    async def _run(self, stack: contextlib.AsyncExitStack) -> None:
+        stack.callback(asyncio.create_task(give_memory_back()).cancel)
+        stack.callback(asyncio.create_task(keep_searches_short()).cancel)
+        clusters = await self._clusters(stack)
+        if self._settings.leader_election.leader_elect:
+            self._election = await self._compete(clusters.source)
+        caches = Caches(clusters, random=random.random)
+        admission = self._admission(caches)
+        files = FileBudget.of(CONNECTIONS + (admission.connections if admission else 0))
+        readers: list[Reader] = [self, *(admission.views if admission else ())]
+        checks = admission.checks if admission else {}
+        served = probes(self._settings.server, self._metrics, clusters, readers, checks=checks, files=files)
+        try:
+            await stack.enter_async_context(served)
+        except ListenError as error:
+            raise CommandError(str(error)) from error
+        if admission is not None:
             stack.push_async_callback(admission.end)
             await admission.start(files)
-            cluster_id = await self._cluster_id(clusters)
-            if cluster_id is not None:
-                if self._recording is not None:
-                    stack.push_async_callback(asyncio.to_thread, self._recording.end)
-                    self._decide = self._recording.begin(cluster_id).decide
-                # To declare controllers imports them, which takes long enough for a probe to notice.
-                declared = await asyncio.to_thread(self._declare, cluster_id)
-                await self._work(declared, caches, admission)
-        self._log.info("Stopped")
+        cluster_id = await self._cluster_id(clusters)
+        if cluster_id is not None:
+            if self._recording is not None:
+                stack.push_async_callback(asyncio.to_thread, self._recording.end)
+                self._decide = self._recording.begin(cluster_id).decide
+            # To declare controllers imports them, which takes long enough for a probe to notice.
+            declared = await asyncio.to_thread(self._declare, cluster_id)
+            await self._work(declared, caches, admission)
+
+    def _admission(self, caches: Caches) -> "Admission | None":
+        if not self._webhooks:
+            return None
+        # A server of webhooks is slow to import, and many processes have none.
+        from hedgerow_entrypoints.process.admission import Admission  # noqa: PLC0415
+
+        return Admission(self._webhooks, self._settings.server.webhooks, caches, self._metrics)
 
     def is_complete(self, cluster: Cluster) -> bool:
         """True if everything that the controllers read of a cluster has been listed."""
@@ -219,7 +233,7 @@ class Process:
             raise CommandError(connection.failure())
         return connection.unwrap()
 
-    async def _compete(self, source: Access) -> ElectionEvents[ElectorThread]:
+    async def _compete(self, source: Access) -> ElectionEvents:
         """The election, which shares neither its thread nor its connection with anything else."""
         # Its own credentials as well: they are renewed on its thread, and the others tell if they are not usable.
         connection = await self._connection(self._settings.source, is_quiet=True)
@@ -237,7 +251,7 @@ class Process:
     def _tell_of_refusal(self, problem: str) -> None:
         self._log.warning("Event was not recorded", error=problem)
 
-    async def _work(self, declared: Sequence[Controller[Any]], caches: Caches, admission: Serving) -> None:
+    async def _work(self, declared: Sequence[Controller[Any]], caches: Caches, admission: "Admission | None") -> None:
         """Run everything until a signal comes, the lease is lost, or a part fails."""
         election = self._election
         self._controllers = work = ControllerSet(
@@ -253,11 +267,12 @@ class Process:
             work.recorders.append(election.recorder)
 
         async def last() -> None:
-            admission.leave()
-            await admission.end()
+            if admission is not None:
+                admission.leave()
+                await admission.end()
 
         beside = [
-            admission.settle(),
+            *([admission.settle()] if admission else []),
             *(part.run() for part in self._same_clusters),
             *(self._announce(runner) for runner in work.runners),
         ]

@@ -103,7 +103,7 @@ async def test_who_lost_the_lease_or_never_held_it_announces_nothing() -> None:
     assert await process.election_events.elector.wait_until_leading()
     usurped = {"spec": {"holderIdentity": "them"}}
     await MemoryTransport(process.cluster).send(requests.merge_patch(LEASES, LEASE, usurped))
-    await process.election_events.elector.lost.wait()
+    await asyncio.wait([process.election])
 
     process.election_events.resign()
     await process.election_events.recorder.emptied()
