@@ -24,6 +24,12 @@ from hedgerow_adapters.protocol.documents import list_page
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError
 
 RESYNC_PERIOD: Final = 24 * 3600.0
+COMPARED_EVERY: Final = 60.0
+"""Seconds between two comparisons, at most."""
+FRESH_FOR: Final = 1.0
+"""Seconds for which a comparison counts."""
+PATIENCE: Final = 5.0
+"""Seconds for the answer; without one nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +38,24 @@ class Access:
 
     transport: Transport
     namespaces: tuple[str, ...] = ()
-    """What it is restricted to; none: to nothing."""
+    """Those that are visible; none: all."""
     resync_period: float = RESYNC_PERIOD
-    """Seconds after which every object is looked at again although nothing changed."""
+    """Seconds after which every key is reconciled although nothing changed."""
     unthrottled: Transport | None = None
     """A way on which nobody waits behind others; none: there is only the one."""
     for_webhooks: Transport | None = None
-    """A way for what webhooks read live, as many as there are reviews; none: there is only the one."""
+    """A way for the live reads of webhooks, as many as there are reviews; none: there is only the one."""
     is_lossless: bool = False
     """True if no event is ever lost on the way, as in memory. Then watches neither end nor are compared."""
 
     @property
     def urgent(self) -> Transport:
-        """The way for few requests that must not wait behind many: whether the server is well, events of the lease."""
+        """The way for few requests that must not wait behind many, such as those of probes."""
         return self.unthrottled or self.transport
 
     @property
     def live_reads(self) -> Transport:
-        """The way for what webhooks read while an API server waits; nothing else waits behind it."""
+        """The way for the reads of webhooks while an API server waits."""
         return self.for_webhooks or self.transport
 
 
@@ -67,20 +73,12 @@ class Clusters:
 
     @property
     def are_one(self) -> bool:
-        """Whether one cluster plays both roles."""
+        """True if one cluster plays both roles."""
         return self.source is self.target
 
     def access(self, cluster: Cluster) -> Access:
         """The way to the cluster of a role."""
         return self.target if cluster is Cluster.TARGET else self.source
-
-
-COMPARED_EVERY: Final = 60.0
-"""Seconds between two comparisons, at most."""
-FRESH_FOR: Final = 1.0
-"""Seconds for which a comparison counts."""
-PATIENCE: Final = 5.0
-"""Seconds for the answer; without one nothing is known."""
 
 
 class AnotherClusterError(TransportError):
@@ -94,7 +92,7 @@ class AnotherClusterError(TransportError):
 
 
 def uid_in(response: Response) -> str:
-    """The uid of the namespace in an answer; empty if the answer tells none."""
+    """The uid of the namespace in an answer; empty if it holds none."""
     body = response.body if response.is_success and isinstance(response.body, Mapping) else {}
     metadata = body.get("metadata")
     uid = metadata.get("uid") if body.get("kind") == "Namespace" and isinstance(metadata, Mapping) else None
@@ -110,12 +108,9 @@ class SameCluster:
     def __init__(
         self, transport: Transport, connection: str, *, on_forbidden: Callable[[str], None] = lambda _problem: None
     ) -> None:
-        """Nothing is known of the cluster.
+        """Nothing is known of the cluster; messages name the `connection`.
 
-        Args:
-            transport: leads there.
-            connection: which one it is, as messages name it.
-            on_forbidden: told once if the uid must not be read.
+        `on_forbidden` is told once that the uid must not be read.
         """
         self._transport = transport
         self._connection = connection
@@ -155,7 +150,9 @@ class SameCluster:
             request, timeout=timeout, may_send=lambda: self._problem is None and may_send()
         )
         self._insist()
-        if response.status == HTTPStatus.NOT_FOUND or _is_list(request, response):
+        # A custom kind of lists may have any name, so the answer tells whether it is one.
+        is_list = request.method == "GET" and list_page(response.body) is not None
+        if is_list or response.status == HTTPStatus.NOT_FOUND:
             await self._compare()
         return response
 
@@ -198,8 +195,3 @@ class SameCluster:
         if uid and uid != self._uid:
             self._problem = AnotherClusterError(self._connection, self._uid, uid)
             self._found_another.set()
-
-
-def _is_list(request: Request, response: Response) -> bool:
-    """True if an answer shows a list; a custom kind of lists may have any name."""
-    return request.method == "GET" and list_page(response.body) is not None

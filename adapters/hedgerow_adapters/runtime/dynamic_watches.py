@@ -139,7 +139,10 @@ class DynamicWatches:
             reading = self._readings.get(watch)
             if reading is None:
                 reading = self._readings[watch] = _Reading(watch, self._reader, self._wake)
-                self._tell_of(watch.cluster, watch.resource)
+                place = (watch.cluster, watch.resource)
+                if place not in self._told:
+                    self._told.add(place)
+                    self._reader.observer.keeps(watch.resource, partial(self._reader.view.silence_of, *place))
             reading.begin(kind)
 
     def _stop_reading(self, kind: Kind) -> None:
@@ -148,11 +151,6 @@ class DynamicWatches:
             if not reading.is_needed_without(kind):
                 del self._readings[watch]
                 reading.end()
-
-    def _tell_of(self, cluster: Cluster, resource: Resource) -> None:
-        if (cluster, resource) not in self._told:
-            self._told.add((cluster, resource))
-            self._reader.observer.keeps(resource, partial(self._reader.view.silence_of, cluster, resource))
 
     def _wake(self, kind: Kind) -> None:
         """Enqueue the keys of the objects that name a kind, as if a list had just returned them."""

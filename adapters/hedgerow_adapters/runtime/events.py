@@ -54,9 +54,9 @@ class EventRecorder:
         Args:
             target: leads to the target cluster. An event is recorded in the cluster of the object that it is about.
             source: leads to the source cluster; none: it is the target.
-            component: who reports, as the event says it.
-            instance: which process of it.
-            may_write: asked whenever a write is about to leave.
+            component: the `reportingController`.
+            instance: the process, the `reportingInstance`.
+            may_write: asked before every write.
             action: what the component was about, in CamelCase.
             on_refusal: told why the server did not record an event, as a sentence; lost connections are not told.
         """
@@ -73,19 +73,14 @@ class EventRecorder:
         """Have events recorded soon, those left out that were recorded a short while ago."""
         now = asyncio.get_running_loop().time()
         for event in events:
-            self._forget(now)
-            if event in self._recent or self._queue.full():
-                continue
-            self._recent[event] = now
-            self._queue.put_nowait(event)
-
-    def _forget(self, now: float) -> None:
-        """Drop what was recorded long ago, and make room for one more: the oldest stands in front."""
-        while self._recent:
-            oldest = next(iter(self._recent.values()))
-            if now - oldest < REPEATED_AFTER and len(self._recent) < REMEMBERED:
-                return
-            self._recent.popitem(last=False)
+            # The oldest stands in front.
+            while self._recent and (
+                len(self._recent) >= REMEMBERED or now - next(iter(self._recent.values())) >= REPEATED_AFTER
+            ):
+                self._recent.popitem(last=False)
+            if event not in self._recent and not self._queue.full():
+                self._recent[event] = now
+                self._queue.put_nowait(event)
 
     async def run(self) -> None:
         """Send what is to be recorded, until cancelled."""

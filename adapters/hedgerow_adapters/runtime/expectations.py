@@ -5,6 +5,7 @@ A decision on a cache that is behind its own writes would repeat them.
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final, NamedTuple, Protocol
 
 from hedgerow.machinery.clusters import Cluster
@@ -29,11 +30,10 @@ class Watcher(Protocol):
 
 
 class Wait(NamedTuple):
-    """How a key waited."""
+    """How long a key waited, and whether the caches show its writes now."""
 
     seconds: float
     caught_up: bool
-    """Whether the caches have shown the writes."""
 
 
 class Expectations:
@@ -42,12 +42,7 @@ class Expectations:
     def __init__(
         self, snapshot: StoreSnapshot, watcher_of: Callable[[Cluster, Resource, ObjectKey], Watcher | None]
     ) -> None:
-        """Nothing was written yet.
-
-        Args:
-            snapshot: the caches.
-            watcher_of: who brings the caches what happens to an object; none where nobody does.
-        """
+        """Nothing was written yet; `watcher_of` tells who keeps the cache of an object, if anybody does."""
         self._snapshot = snapshot
         self._watcher_of = watcher_of
         self._versions: dict[ObjectKey, dict[Watcher, int]] = {}
@@ -56,7 +51,7 @@ class Expectations:
         self._most = MOST_IDLE
 
     def __len__(self) -> int:
-        """Of how many keys writes are remembered."""
+        """The number of keys with remembered writes."""
         return len(self._versions.keys() | self._deletions.keys())
 
     def expect(self, key: ObjectKey, written: Written) -> None:
@@ -122,17 +117,15 @@ class Expectations:
             self._deletions.pop(key, None)
 
     async def _wait_for(self, key: ObjectKey) -> Wait:
-        clock = asyncio.get_running_loop().time
-        began = clock()
-        try:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 while not self._is_caught_up(key):
                     if self._progress is None:
-                        self._progress = asyncio.get_running_loop().create_future()
+                        self._progress = loop.create_future()
                     await asyncio.shield(self._progress)
-        except TimeoutError:
-            return Wait(clock() - began, caught_up=False)
-        return Wait(clock() - began, caught_up=True)
+        return Wait(loop.time() - began, caught_up=self._is_caught_up(key))
 
     def _is_caught_up(self, key: ObjectKey) -> bool:
         versions: Mapping[Watcher, int] = self._versions.get(key, {})

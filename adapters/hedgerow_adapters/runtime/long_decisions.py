@@ -27,11 +27,9 @@ class LongDecisions:
         self._waiting: OrderedDict[Hashable, Callable[[], None]] = OrderedDict()
 
     def begin(self, turn: Hashable, wake: Callable[[], None]) -> None:
-        """Let a decision compute, as soon as it pauses for the first time, and again if it pauses later.
+        """Let the decision of a turn compute; if it has to wait, `wake` gives its key another turn later.
 
-        Args:
-            turn: what identifies the turn until it ends.
-            wake: gives the key another turn.
+        Called whenever the decision pauses.
 
         Raises:
             NoRoomError: it has to wait.

@@ -242,7 +242,7 @@ class ControllerRunner:
         if change.old is not None and not keys:
             self._deletions.forget_if_bare(owner)
         cluster = self.controller.primary_cluster
-        if owner in keys and not self._turns.conflicts.concerns_itself(owner, self.controller.primary, cluster):
+        if owner in keys and not self._turns.conflicts.concerns(owner, self.controller.primary, owner, cluster):
             self.queue.release(owner)
 
     def _let_go_on(self, key: ObjectKey, watch: Watch, place: ObjectKey) -> None:

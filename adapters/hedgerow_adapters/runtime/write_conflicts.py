@@ -24,16 +24,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, resource_version_of
-from hedgerow.machinery.plan import (
-    Action,
-    Create,
-    Delete,
-    JsonPatch,
-    MergePatch,
-    Update,
-    WriteResult,
-    only_asks,
-)
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update, WriteResult, only_asks
 
 CORRECTIONS: Final = 5
 """Equal corrections without a conflict; one more is a conflict."""
@@ -49,7 +40,6 @@ REMEMBERED: Final = 16_384
 
 _VERSION_FIELDS: Final = frozenset({"resourceVersion", "generation", "managedFields", "uid", "creationTimestamp"})
 
-_Identity: TypeAlias = int
 _Content: TypeAlias = tuple[int, ...]
 """Hashes of what a correction writes and, where that is known, of the object after it."""
 
@@ -72,12 +62,10 @@ class WriteConflict(NamedTuple):
 
 
 class Slowdown(NamedTuple):
-    """How long a key waits because of its conflicts."""
+    """How long a key waits now because of its conflicts, and those that begin now."""
 
     seconds: float
-    """How long the key waits now."""
     begun: tuple[WriteConflict, ...]
-    """The conflicts that begin now."""
 
 
 class _Corrections(NamedTuple):
@@ -95,13 +83,9 @@ class _Corrections(NamedTuple):
 
 
 def changed_nothing(action: Action, stored: Manifest | None) -> bool:
-    """True if the object still has the version that the write was made for: nothing had to be corrected.
+    """True if a write left the object at the version that it was made for: nothing had to be corrected.
 
     Token requests never count as corrections.
-
-    Args:
-        action: the write that the server carried out.
-        stored: the object as the server has it now.
     """
     if only_asks(action):
         return True
@@ -119,13 +103,9 @@ class WriteConflictDetector:
     """The recent corrections of one controller."""
 
     def __init__(self, longest_wait: float | None = None) -> None:
-        """Nothing was corrected yet.
-
-        Args:
-            longest_wait: seconds that a key waits at most; none: `LONGEST_WAIT`.
-        """
+        """Nothing was corrected yet; a key waits `longest_wait` seconds at most, by default `LONGEST_WAIT`."""
         self._longest_wait = LONGEST_WAIT if longest_wait is None else min(longest_wait, LONGEST_WAIT)
-        self._corrections: OrderedDict[_Identity, _Corrections] = OrderedDict()
+        self._corrections: OrderedDict[int, _Corrections] = OrderedDict()
 
     def __len__(self) -> int:
         """The number of remembered objects; an object counts once for each key that has corrected it."""
@@ -141,17 +121,13 @@ class WriteConflictDetector:
         """
         wait, begun = 0.0, []
         for result in results:
-            action = result.action
-            before, after = self._noted(key, result, now)
-            wait = max(wait, after.wait)
-            if after.wait and not before:
-                begun.append(WriteConflict(action, len(after.times), now - after.times[0]))
+            was_in_conflict, corrections = self._noted(key, result, now)
+            wait = max(wait, corrections.wait)
+            if corrections.wait and not was_in_conflict:
+                seconds = now - corrections.times[0]
+                begun.append(WriteConflict(result.action, len(corrections.times), seconds))
         self._forget(now)
         return Slowdown(wait, tuple(begun)) if wait else None
-
-    def concerns_itself(self, key: ObjectKey, resource: Resource, cluster: Cluster) -> bool:
-        """True if a key is in conflict over its own primary object, as far as is known."""
-        return self.concerns(key, resource, key, cluster)
 
     def concerns(self, key: ObjectKey, resource: Resource, place: ObjectKey, cluster: Cluster) -> bool:
         """True if a key is in conflict over an object, as far as is known."""
@@ -159,14 +135,14 @@ class WriteConflictDetector:
         return corrections is not None and corrections.wait > 0
 
     def _noted(self, key: ObjectKey, result: WriteResult, now: float) -> tuple[bool, _Corrections]:
-        """Whether the object was fought over before, and its corrections including this one."""
+        """Whether the object was in conflict before, and its corrections including this one."""
         action = result.action
         identity = hash((key, action.cluster, action.resource, action.key))
         before = self._corrections.get(identity)
         after = _Corrections(None, (now,)) if before is None else _after(before, result, now, self._longest_wait)
         self._corrections[identity] = after
         self._corrections.move_to_end(identity)
-        return before is not None and before.wait > 0 and after.wait > 0, after
+        return before is not None and before.wait > 0, after
 
     def _forget(self, now: float) -> None:
         """Drop what is too much, and what is old: it stands in front."""
