@@ -57,14 +57,9 @@ class Simulated:
 def planned(
     controller: Controller[Any], manifests: Iterable[Manifest], *, now: datetime = _START
 ) -> Result[dict[ObjectKey, KeyPlan], _Problems]:
-    """What a controller would do in a cluster of these manifests about each key for which there is something to do.
+    """What a controller would do `now` in a cluster of these manifests, by keys for which there is something to do.
 
-    Not for coroutines: it runs an event loop.
-
-    Args:
-        controller: who decides.
-        manifests: what the cluster holds; the namespaces that it takes are made.
-        now: when.
+    The namespaces that the manifests take are made. Not for coroutines: it runs an event loop.
 
     Raises:
         SimulationError: a decision or an `enqueue` function has a defect; the cause is the exception.
@@ -84,15 +79,10 @@ def simulated(
     lasting: timedelta = timedelta(0),
     now: datetime = _START,
 ) -> Result[Simulated, _Problems]:
-    """Run controllers in an in-memory cluster of these manifests, and return the outcome.
+    """Run controllers in an in-memory cluster of these manifests from `now` on, and return the outcome.
 
-    Not for coroutines: it runs an event loop.
-
-    Args:
-        controllers: who is at work.
-        manifests: what the cluster holds; the namespaces that it takes are made.
-        lasting: how much time passes; the default is long enough for all that waits for no time.
-        now: when it begins.
+    Time passes as long as `lasting`; the default is long enough for all that waits for no time. The namespaces that the
+    manifests take are made. Not for coroutines: it runs an event loop.
 
     Raises:
         SimulationError: the controllers undo each other's work, or one undoes its own, or has a defect.

@@ -48,10 +48,10 @@ class ControllerSet:
 
         Args:
             controllers: who works.
-            caches: what they share; `run` runs them.
-            instance: this process, in events.
+            caches: theirs; `run` runs them.
+            instance: the process, in events.
             observer: makes the observer of a controller.
-            stop: ends the work when it is set; the end of the work or of the election sets it.
+            stop: ends the work once it is set; every end of the work sets it.
             elector: says that this process leads; none: it does.
             decide: makes the decisions.
         """
@@ -72,16 +72,10 @@ class ControllerSet:
                 on_refusal=partial(_tell_of_refusal, component),
             )
             self.recorders.append(recorder)
-            self.runners.append(
-                ControllerRunner(
-                    controller,
-                    caches,
-                    recorder=recorder,
-                    observer=observer(controller),
-                    may_write=may_write,
-                    decide=decide,
-                )
+            runner = ControllerRunner(
+                controller, caches, recorder=recorder, observer=observer(controller), may_write=may_write, decide=decide
             )
+            self.runners.append(runner)
 
     async def run(
         self,

@@ -61,10 +61,6 @@ class _Held(NamedTuple):
     fingerprint: str
     deleted: _Deleted
 
-    @property
-    def deletions(self) -> int:
-        return sum(map(len, self.deleted.values()))
-
 
 class DeletionGuard:
     """Which deletions of one controller may proceed.
@@ -97,11 +93,9 @@ class DeletionGuard:
         self._stopped_until = float("-inf")
         self._refused = Forecast(0, 0)
         self._held: dict[str, _Held] = {}
-        """The content of the last refusal, by namespace."""
         self._told: set[str] = set()
         """The namespaces that had an event about it."""
         self._allowed: dict[ObjectKey, frozenset[str]] = {}
-        """Deletions that an annotation has allowed."""
         self._replacements = 0
         self._judging = asyncio.Lock()
 
@@ -133,9 +127,7 @@ class DeletionGuard:
 
     def forget_if_bare(self, key: ObjectKey) -> None:
         """Forget a deleted owner that owns nothing any more; its key may never get another turn."""
-        if self._owned is None:
-            return
-        if key in self._seen_to_go and not self._snapshot.by_index(self._owned, key):
+        if self._owned is not None and key in self._seen_to_go and not self._snapshot.by_index(self._owned, key):
             self._seen_to_go.discard(key)
 
     def replaced(self) -> None:
@@ -185,12 +177,10 @@ class DeletionGuard:
 
     def _accept(self, deleted: _Deleted, annotated: str) -> str:
         self._allowed.update(deleted)
-        count = sum(map(len, deleted.values()))
-        return f"the annotation {ALLOW_DELETIONS} of {annotated} allows {count} deletions"
+        return f"the annotation {ALLOW_DELETIONS} of {annotated} allows {_count(deleted)} deletions"
 
     def _is_allowed(self, key: ObjectKey, plan: Plan) -> bool:
-        allowed = self._allowed.get(key)
-        return allowed is not None and deleted_by(plan) <= allowed
+        return key in self._allowed and deleted_by(plan) <= self._allowed[key]
 
     def note_of_stop(self, key: ObjectKey, plan: Plan) -> str | None:
         """The note of the event for a plan that is held back; none if its namespace has had one."""
@@ -204,24 +194,19 @@ class DeletionGuard:
         held = self._held.get(key.namespace)
         if held is not None and self._namespace(key.namespace) is not None:
             what = f"Namespace {key.namespace}"
-            said.append(_way(f"the {held.deletions} of this namespace", what, held.fingerprint))
+            said.append(_way(f"the {_count(held.deleted)} of this namespace", what, held.fingerprint))
         return "; ".join(said)
 
     def _namespace(self, name: str) -> Manifest | None:
         """The Namespace of owners, if the controller watches Namespaces."""
         cluster = self._controller.primary_cluster
-        if not name or all(
-            (watch.resource, watch.cluster) != (NAMESPACES, cluster) for watch in self._controller.watches
-        ):
+        watched = {(watch.resource, watch.cluster) for watch in self._controller.watches}
+        if not name or (NAMESPACES, cluster) not in watched:
             return None
         return self._snapshot.get(NAMESPACES, ObjectKey("", name), cluster)
 
     async def look_again(self, deletions: int) -> Forecast | None:
-        """Make a forecast for so many deletions, on fresh lists if the guard wants them.
-
-        Returns:
-            The forecast that made the guard stop; none if it did not, or had stopped before.
-        """
+        """Make a forecast for so many deletions, on fresh lists if the guard wants them; return it if it stops them."""
         async with self._judging:
             if deletions <= self._left() or self._now() < self._stopped_until:
                 return None
@@ -276,7 +261,7 @@ class DeletionGuard:
                     deleted[key] = of_key
                 if position % BREATH == 0:
                     await asyncio.sleep(0)
-            forecast = Forecast(sum(map(len, deleted.values())), await self._count_owned())
+            forecast = Forecast(_count(deleted), await self._count_owned())
             if replacements == self._replacements:
                 return deleted, forecast
 
@@ -307,6 +292,10 @@ class DeletionGuard:
         except Exception:  # noqa: BLE001 -- it is told when the key's own turn comes, and deletes nothing until then
             return frozenset()
         return frozenset() if self._is_allowed(key, plan) else deleted_by(plan)
+
+
+def _count(deleted: _Deleted) -> int:
+    return sum(map(len, deleted.values()))
 
 
 def _by_namespace(deleted: _Deleted) -> dict[str, _Held]:

@@ -122,14 +122,14 @@ class Cache:
         return next((informer for informer in self.informers if informer.scope.holds(key)), None)
 
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
-        """Tell everybody who reads this cache."""
+        """Tell all observers."""
         if problem is not None:
             self._in_trouble.add(watched)
         for observer in self._distinct_observers():
             observer.interrupted(watched, cause, problem)
 
     def resumed(self, watched: Watched) -> None:
-        """Tell everybody who reads this cache."""
+        """Tell all observers."""
         self._in_trouble.discard(watched)
         for observer in self._distinct_observers():
             observer.resumed(watched)
