@@ -32,9 +32,7 @@ class RecordFile:
     def __init__(self, path: Path, on_failure: Callable[[str], None]) -> None:
         """Open the file, or make it, for its owner alone.
 
-        Args:
-            path: where it is.
-            on_failure: is told, from another thread perhaps, why nothing more is written.
+        `on_failure` is told, perhaps from another thread, why nothing more is written.
 
         Raises:
             OSError: it cannot be opened, is a link, is for others to read, or somebody else is writing it.
@@ -61,12 +59,7 @@ class RecordFile:
         self.append_later(lambda: line, len(line))
 
     def append_later(self, make: Callable[[], str], weight: int) -> None:
-        """Have a line made, by the thread that writes, and written after all others.
-
-        Args:
-            make: makes the line.
-            weight: about how many bytes it holds in memory until then.
-        """
+        """Have the thread that writes make a line of about so many bytes, and write it after all others."""
         with self._lock:
             if self._failed:
                 return
@@ -155,11 +148,10 @@ class RecordError(Exception):
 
 
 class RecordLine(NamedTuple):
-    """One line of a record."""
+    """One line of a record; without content it is incomplete, because the process that wrote it was killed."""
 
     number: int
     content: Line | None
-    """None: the line is incomplete, because the process that wrote it was killed."""
 
 
 def record_lines(path: Path) -> Iterator[RecordLine]:

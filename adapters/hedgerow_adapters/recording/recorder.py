@@ -25,14 +25,7 @@ class Recorder:
     def __init__(
         self, file: RecordFile, header: Header, redaction: Redaction, on_unrecorded: Callable[[str], None]
     ) -> None:
-        """A run begins.
-
-        Args:
-            file: where it is recorded.
-            header: what is known of all its decisions.
-            redaction: keeps secrets out of the record.
-            on_unrecorded: is told, from another thread, why a decision is missing in the record.
-        """
+        """A run begins; `on_unrecorded` is told, from another thread, why a decision is missing in the record."""
         self._file = file
         self._shadow_runs = ShadowRuns(redaction)
         self._on_unrecorded = on_unrecorded

@@ -29,7 +29,7 @@ class ReadingError(SimulationError):
 
 
 class Place(NamedTuple):
-    """The place of an object, the same for all versions of its API group."""
+    """Identifies an object, in all versions of its API group."""
 
     resource: str
     """With its group, as roles name it."""
@@ -94,7 +94,7 @@ def _typed(snapshot: Snapshot, resource: Resource, cluster: Cluster, key: Object
 
 
 class SimulatedTransport(Transport, Protocol):
-    """The way to a cluster that may be written to, as nothing of it lasts."""
+    """The way to a cluster in which nothing lasts."""
 
     effects: Effects
     is_whole: bool
@@ -115,13 +115,7 @@ Worlds: TypeAlias = Mapping[Cluster, World]
 
 
 def in_memory(target: InMemoryCluster, source: InMemoryCluster | None = None, namespaces: Sequence[str] = ()) -> Worlds:
-    """In-memory clusters.
-
-    Args:
-        target: what controllers look after.
-        source: the source cluster; none: it is the same.
-        namespaces: what is seen of the target; none: all.
-    """
+    """In-memory clusters; without a `source`, one in both roles. `namespaces` of the target are visible; none: all."""
     transport = _InMemory(target)
     other = transport if source is None or source is target else _InMemory(source)
     return {Cluster.TARGET: World(transport, tuple(namespaces)), Cluster.SOURCE: World(other)}

@@ -23,7 +23,6 @@ class SentAction:
 
     controller: str
     key: ObjectKey
-    """What was reconciled."""
     action: Action
     error: str = ""
     """The server's words if it did not carry the action out."""
@@ -33,7 +32,7 @@ class SentAction:
     """False if the object stayed as it was."""
 
     def __str__(self) -> str:
-        """The object and what the server said, as one sentence."""
+        """The object and the server's words, as one sentence."""
         return f"{self.action.resource.kind} {self.action.key}: {self.error}"
 
 
@@ -47,7 +46,6 @@ class Happening:
     steps: tuple[SentAction, ...]
     """Without those that were refused while the decision went on, as that has dealt with it."""
     events: tuple[Event, ...]
-    """What would be recorded."""
     failures: tuple[Failure, ...]
     again_after: float | None
     """Seconds until the next turn of the key if no event brings it forward; none: only an event does."""

@@ -50,10 +50,7 @@ class Overlay:
     ) -> None:
         """Nothing was read or written yet.
 
-        Args:
-            server: the way to the server.
-            now: the time at which everything happens.
-            stored: an object that was sent as a server would hand it back.
+        Everything happens at the time `now`; `stored` makes of an object what a server would hand back.
         """
         self.effects = Effects()
         self.failure: Exception | None = None
@@ -61,9 +58,9 @@ class Overlay:
         self._now = now
         self._stored = stored
         self._objects: dict[Place, Manifest | None] = {}
-        """What is known of single objects; none: they do not exist."""
+        """The known single objects; none: they do not exist."""
         self._written: dict[Place, Manifest] = {}
-        """Objects that were written, as they were last."""
+        """The last form of each object that was written."""
         self._version = 0
         self._watches: list[Callable[[Place], None]] = []
 
@@ -247,13 +244,13 @@ def imagined(
     namespaces: Mapping[Cluster, Sequence[str]] = MappingProxyType({}),
     stored: Callable[[Manifest], Manifest] = lambda manifest: manifest,
 ) -> Worlds:
-    """Clusters to which nothing is written.
+    """Clusters to which nothing is written, as `Overlay` has it.
 
     Args:
         transports: the ways to their servers; the same one where one cluster plays both roles.
-        now: the time at which everything happens.
-        namespaces: what is seen of each; none: all.
-        stored: an object that was sent as a server would hand it back.
+        now: the time at which all of it happens.
+        namespaces: those of each that are visible; none: all.
+        stored: makes of an object what a server would hand back.
     """
     overlays = {transport: Overlay(transport, now, stored) for transport in transports.values()}
     return {role: World(overlays[transport], tuple(namespaces.get(role, ()))) for role, transport in transports.items()}

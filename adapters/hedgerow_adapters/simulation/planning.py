@@ -139,11 +139,7 @@ def settle(
 ) -> Settlement:
     """Run controllers until none of them has anything to do that the server does not refuse.
 
-    Args:
-        cluster: what they look after.
-        controllers: who is run.
-        source: the source cluster; none: it is the same.
-        namespaces: what is seen of the cluster that is looked after; none: all.
+    Without a `source`, the cluster plays both roles. `namespaces` of the cluster are visible; none: all.
 
     Raises:
         CrashedTurnError: a decision has a defect, goes on and on, or took too long.

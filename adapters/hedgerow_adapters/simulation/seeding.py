@@ -32,8 +32,6 @@ _DEFINITIONS: Final = CUSTOM_RESOURCE_DEFINITIONS.resource
 
 
 class _Seed(NamedTuple):
-    """An object where it belongs."""
-
     resource: Resource
     manifest: Manifest
     source: Source
@@ -51,16 +49,11 @@ def seeded_cluster(
     later: Sequence[LoadedObject] = (),
     now: Callable[[], datetime] | None = None,
 ) -> tuple[InMemoryCluster, tuple[LoadProblem, ...]]:
-    """A cluster with the objects, and what of them no API server would have stored.
+    """A cluster with the objects and their Namespaces, and the objects that no API server would have stored.
 
-    It serves Kubernetes' own kinds, those that the objects define, those that they are of, and those without which a
-    controller does not run. What is being deleted is so in the cluster.
-
-    Args:
-        objects: manifests with the places that they come from, and the Namespaces that they live in.
-        controllers: who will be at work in it.
-        later: those that will be applied to it, so that it serves what they are of, too.
-        now: its clock; by default one that stands still.
+    It serves Kubernetes' own kinds, those that the objects define, those of the objects and the `later` ones, and those
+    without which a controller does not run. By default its clock stands still. Objects that are being deleted are so in
+    the cluster.
     """
     known = (objects, [*objects, *later]) if later else (objects,)
     watches = [watch for controller in controllers for watch in controller.watches]
@@ -71,11 +64,9 @@ def seeded_cluster(
 
 
 def applied(cluster: InMemoryCluster, objects: Sequence[LoadedObject]) -> tuple[LoadProblem, ...]:
-    """Put objects into a cluster in place of those of their keys; what of them no API server would have stored.
+    """Put objects and their Namespaces into a cluster that serves them, in place of those of the same keys.
 
-    Args:
-        cluster: one that serves what they are of.
-        objects: manifests with the places that they come from, and the Namespaces that they live in.
+    Returns the objects that no API server would have stored.
     """
     problems: list[LoadProblem] = []
     for each in filter(_is_definition, objects):

@@ -62,14 +62,9 @@ class Simulation:
         jitter: Callable[[], float] = lambda: 0.0,
         looks_once: bool = True,
     ) -> None:
-        """A simulation that has not begun.
+        """A simulation that has not begun; it closes the loop.
 
-        Args:
-            loop: what everything runs in; the simulation closes it.
-            worlds: the clusters that the controllers work with.
-            controllers: who is at work.
-            jitter: a number from 0 to less than 1 for each turn.
-            looks_once: what decisions are told of it (`Context.looks_once`).
+        Each turn gets a number from 0 to less than 1 from `jitter`, and `looks_once` (`Context.looks_once`).
         """
         self.turns = 0
         self._last: dict[tuple[str, ObjectKey], Happening] = {}

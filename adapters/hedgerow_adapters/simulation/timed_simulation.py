@@ -62,15 +62,7 @@ class TimedSimulation(Simulation):
         *,
         namespaces: Sequence[str] = (),
     ) -> None:
-        """A simulation in which nothing has happened yet.
-
-        Args:
-            loop: on whose time everything happens.
-            clusters: what the controllers look after.
-            controllers: who is at work.
-            schedule: how time passes.
-            namespaces: what is seen of the target; none: all.
-        """
+        """A simulation in which nothing has happened yet, on the time of a loop; no `namespaces`: all are visible."""
         self._target = clusters[Cluster.TARGET]
         worlds = in_memory(self._target, clusters[Cluster.SOURCE], namespaces)
         jitter = random.Random(schedule.seed).random  # noqa: S311 -- it spreads turns, and hides nothing

@@ -37,9 +37,8 @@ class VirtualClockLoop(asyncio.BaseEventLoop):
         self._now = 0.0
         self._stands_still = False
         self._outside = 0
-        """How much is under way in other threads."""
         self._woken = threading.Event()
-        self._selector = _NextTimer(self)
+        self._selector = self
 
     def __del__(self) -> None:
         """One that was never closed holds nothing that would have to be given back."""
@@ -69,19 +68,23 @@ class VirtualClockLoop(asyncio.BaseEventLoop):
             self._stands_still = False
 
     async def outside(self, work: concurrent.futures.Future[T]) -> T:
-        """The result of what another thread does. No time passes meanwhile."""
+        """The result of another thread's work; no time passes meanwhile."""
         self._outside += 1
         try:
             return await asyncio.wrap_future(work, loop=self)
         finally:
             self._outside -= 1
 
-    def would_wait(self) -> None:
-        """Nothing is ready: wait for other threads, let time pass, or end the run where time stands still.
+    def select(self, timeout: float | None) -> list[Any]:
+        """Stand where the standard loop keeps its selector: without events, as nothing comes from outside.
+
+        Instead of waiting, wait for other threads, let time pass, or end the run where time stands still.
 
         Raises:
             DeadlockError: there is nothing to wait for.
         """
+        if timeout is not None and timeout <= 0:
+            return []
         if self._outside:
             self._woken.wait()
             self._woken.clear()
@@ -91,6 +94,7 @@ class VirtualClockLoop(asyncio.BaseEventLoop):
             self.jump_to(moment)
         else:
             raise DeadlockError("every task waits for something that no timer will bring")
+        return []
 
     def _process_events(self, event_list: list[Any]) -> None:
         """Nothing comes from outside."""
@@ -114,19 +118,6 @@ class CalendarLoop(VirtualClockLoop):
     def moment(self, reading: float) -> datetime:
         """The time of day at a reading of the clock: never a moment too early, in whole microseconds."""
         return self.start + timedelta(microseconds=math.ceil(round(reading * 1_000_000, 3)))
-
-
-class _NextTimer:
-    """Stands where the standard loop keeps its selector."""
-
-    def __init__(self, loop: VirtualClockLoop) -> None:
-        self._loop = loop
-
-    def select(self, timeout: float | None) -> list[Any]:
-        """No events; the loop is told where the wait would have begun."""
-        if timeout is None or timeout > 0:
-            self._loop.would_wait()
-        return []
 
 
 class RealTime:
