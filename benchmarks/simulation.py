@@ -11,8 +11,8 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.simulation.happenings import Happening
+from hedgerow_adapters.simulation.planning import Schedule, TimedSimulation
 from hedgerow_adapters.simulation.seeding import seeded_cluster
-from hedgerow_adapters.simulation.timed_simulation import Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.process.memory import search_seldom
 

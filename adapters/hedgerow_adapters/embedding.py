@@ -29,7 +29,7 @@ from hedgerow_adapters.runtime.controller_set import ControllerSet, Elector
 from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.simulation import KeyPlan, Planner, in_memory, seeded_cluster
 from hedgerow_adapters.simulation.happenings import Happening
-from hedgerow_adapters.simulation.timed_simulation import Arrived, Schedule, TimedSimulation
+from hedgerow_adapters.simulation.planning import Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_adapters.telemetry.controller import ControllerTelemetry
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics

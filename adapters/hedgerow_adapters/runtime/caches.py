@@ -23,9 +23,9 @@ from hedgerow_adapters.informer import Informer, InformerObserver, Recovery
 from hedgerow_adapters.kubernetes.discovery import Discovery
 from hedgerow_adapters.kubernetes.live_reads import AT_ONCE
 from hedgerow_adapters.runtime.clusters import Clusters
-from hedgerow_adapters.runtime.long_decisions import LongDecisions
 from hedgerow_adapters.runtime.queue import WorkQueue
 from hedgerow_adapters.runtime.shared_cache import Cache, Listener
+from hedgerow_adapters.runtime.steps import LongDecisions
 
 LATE_AFTER: Final = 10.0
 """Seconds for which a start waits for watches that are not `required_for_sync`, once all others have synced."""

@@ -24,10 +24,10 @@ from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR
 from hedgerow_adapters.runtime.dynamic_watches import Reader, watch_named_kinds
 from hedgerow_adapters.runtime.events import EventSink
-from hedgerow_adapters.runtime.long_decisions import NoRoomError
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.queue import WorkQueue
 from hedgerow_adapters.runtime.shared_cache import Listener
+from hedgerow_adapters.runtime.steps import NoRoomError
 from hedgerow_adapters.runtime.turns import (
     PAUSE,
     Decide,

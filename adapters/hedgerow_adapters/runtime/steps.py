@@ -1,14 +1,21 @@
-"""The reply to a step of a decision; a `Driver` does the work: at API servers, in memory, or for a plan alone.
+"""The reply to a step of a decision, and which decisions may compute for long.
 
-Decides what each kind of step asks of the driver, and the order in which independent steps are performed.
+A `Driver` does the work of a step: at API servers, in memory, or for a plan alone. This module decides what each kind
+of step asks of the driver, and the order in which independent steps are performed.
+
+A turn whose decision pauses for the first time asks to `begin` to compute. If it may not, the turn ends, without
+occupying a worker, and its key is woken when there is room. A turn that may holds its place until its decision goes on
+with something else, and what it has computed until it `ends`. As long as keys wait, the end of any turn wakes one of
+them if there is room. A turn that has computed before goes on beside others, so that no work is lost.
 """
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import ACTIONS, Action, Delete, Event, InOrder, RecordEvents, WriteResult
@@ -95,3 +102,58 @@ def without_deletions(actions: Iterable[Action], *, in_order: bool) -> list[Acti
     if in_order:
         return list(itertools.takewhile(lambda action: not isinstance(action, Delete), actions))
     return [action for action in actions if not isinstance(action, Delete)]
+
+
+MOST_HELD: Final = 500_000
+"""Values of decoded documents that turns hold when another may begin to decode, some 50 MB; it adds as many at most."""
+
+
+class NoRoomError(Exception):
+    """The turn has to end: its decision takes long, and others are under way. Its key is woken later."""
+
+
+class LongDecisions:
+    """The decisions of all controllers of a process that compute for long."""
+
+    def __init__(self) -> None:
+        self._computing: Hashable = None
+        self._held: dict[Hashable, int] = {}
+        self._waiting: OrderedDict[Hashable, Callable[[], None]] = OrderedDict()
+
+    def begin(self, turn: Hashable, wake: Callable[[], None]) -> None:
+        """Let the decision of a turn compute; if it has to wait, `wake` gives its key another turn later.
+
+        Called whenever the decision pauses.
+
+        Raises:
+            NoRoomError: it has to wait.
+        """
+        if self._computing == turn or turn in self._held:
+            return
+        if self._computing is not None or not self._has_memory:
+            self._waiting[turn] = wake
+            raise NoRoomError
+        self._waiting.pop(turn, None)
+        self._computing = turn
+
+    def computed(self, turn: Hashable, held: int) -> None:
+        """Note that a decision goes on with something else, and holds so many values until its turn ends."""
+        if self._computing == turn or turn in self._held:
+            self._held[turn] = held
+        self._leave(turn)
+
+    def end(self, turn: Hashable) -> None:
+        """Note that a turn has ended, however that went."""
+        self._held.pop(turn, None)
+        self._leave(turn)
+
+    @property
+    def _has_memory(self) -> bool:
+        return sum(self._held.values()) <= MOST_HELD
+
+    def _leave(self, turn: Hashable) -> None:
+        if self._computing == turn:
+            self._computing = None
+        if self._waiting and self._computing is None and self._has_memory:
+            _, wake = self._waiting.popitem(last=False)
+            wake()

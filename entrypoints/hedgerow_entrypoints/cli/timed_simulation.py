@@ -20,7 +20,7 @@ from hedgerow.machinery.scalars import format_timestamp
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.simulation import SimulationError
 from hedgerow_adapters.simulation.happenings import Happening, SentAction
-from hedgerow_adapters.simulation.timed_simulation import Arrival, Arrived, Schedule, TimedSimulation
+from hedgerow_adapters.simulation.planning import Arrival, Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of
 from hedgerow_entrypoints.cli.timeline import Clockwork, every_line, folded_lines

@@ -17,7 +17,7 @@ from hedgerow.machinery.plan import Action, Delete
 from hedgerow.machinery.scalars import format_duration, format_timestamp
 from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.simulation.happenings import Happening
-from hedgerow_adapters.simulation.timed_simulation import Arrived
+from hedgerow_adapters.simulation.planning import Arrived
 from hedgerow_entrypoints.cli.rendering import verb_of
 
 KEYS_SHOWN: Final = 5

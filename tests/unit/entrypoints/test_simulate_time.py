@@ -10,7 +10,7 @@ import click
 import pytest
 
 from hedgerow_adapters.simulation.happenings import Happening
-from hedgerow_adapters.simulation.timed_simulation import Arrived, TimedSimulation
+from hedgerow_adapters.simulation.planning import Arrived, TimedSimulation
 from hedgerow_entrypoints.cli.spans import Moment, Scripted, Span
 from tests.unit.entrypoints.command_line import BROKEN, NAMESPACE, Hedgerow
 

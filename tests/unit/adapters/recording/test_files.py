@@ -13,7 +13,8 @@ import pytest
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.recording.codec import Header, Unreadable, line_of
 from hedgerow.machinery.recording.journal import Unrecorded
-from hedgerow_adapters.recording import RecordError, RecordFile, files, record_lines
+from hedgerow_adapters import recording
+from hedgerow_adapters.recording import RecordError, RecordFile, record_lines
 from tests.control_plane.processes import wait_until
 from tests.unit.adapters.recording.session import HEADER, Session, repeated
 from tests.unit.adapters.runtime.world import CART, POLICIES, service
@@ -122,8 +123,8 @@ def test_a_process_goes_on_whose_record_has_ended() -> None:
 def test_a_disk_that_falls_behind_ends_the_record_and_nobody_waits_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "MOST_WAITING", 1_000_000)
-    monkeypatch.setattr(files, "LONGEST_END", 0.01)
+    monkeypatch.setattr(recording, "MOST_WAITING", 1_000_000)
+    monkeypatch.setattr(recording, "LONGEST_END", 0.01)
     pipe = tmp_path / "nobody reads this"
     os.mkfifo(pipe)
     problems: list[str] = []
@@ -215,7 +216,7 @@ def test_a_turn_whose_predecessor_is_missing_is_left_out(path: Path) -> None:
 def test_lines_are_made_in_the_thread_that_writes_and_what_waits_counts(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "MOST_WAITING", 10)
+    monkeypatch.setattr(recording, "MOST_WAITING", 10)
     problems: list[str] = []
     file = RecordFile(path, problems.append)
     begun, may_go_on = threading.Event(), threading.Event()

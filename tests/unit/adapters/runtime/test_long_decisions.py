@@ -10,7 +10,7 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Pause
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests as build
-from hedgerow_adapters.runtime.long_decisions import MOST_HELD, LongDecisions, NoRoomError
+from hedgerow_adapters.runtime.steps import MOST_HELD, LongDecisions, NoRoomError
 from hedgerow_adapters.runtime.turns import PAUSE
 from tests.unit.adapters.runtime.wishes import CONFIG_MAPS, SECRETS, a_while, controller, secret
 from tests.unit.adapters.runtime.world import Ears, at_work

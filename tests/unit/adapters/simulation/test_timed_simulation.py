@@ -17,9 +17,9 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.simulation.happenings import Happening
+from hedgerow_adapters.simulation.planning import Arrival, Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.simulation import RestlessError
-from hedgerow_adapters.simulation.timed_simulation import Arrival, Arrived, Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")

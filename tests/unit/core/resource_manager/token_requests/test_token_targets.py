@@ -12,7 +12,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow.resource_manager.token_requests.kubeconfig import TokenData, decoded_kubeconfig
-from hedgerow_adapters.simulation.timed_simulation import Schedule, TimedSimulation
+from hedgerow_adapters.simulation.planning import Schedule, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from tests.in_memory import InMemory
 from tests.unit.core.resource_manager.token_requests.harness import (

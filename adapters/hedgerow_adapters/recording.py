@@ -1,4 +1,7 @@
-"""Records as files: a thread of their own makes and appends lines, so that no decision waits; readers go line by line.
+"""Records of decisions as files: written beside the work of a process, read line by line.
+
+A decision is made once and does not wait for its record: redaction, shadow runs and writing happen afterwards, in a
+thread of the file.
 
 Guarantees: lines are whole and in order, but for the last one where the process or the disk ends in the middle of it.
 When one cannot be written, or too much waits, that is told once, and nothing more is written: a record with a gap could
@@ -12,10 +15,18 @@ import queue
 import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from hedgerow.machinery.recording.codec import Header, Line, UnknownValueError, parsed_line
+from hedgerow.machinery.controller import Context, Controller
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.plan import Decision, Plan
+from hedgerow.machinery.recording.codec import Header, Line, UnknownValueError, UnrecordableError, line_of, parsed_line
+from hedgerow.machinery.recording.journal import LiveTurn, Unrecorded, journaled
+from hedgerow.machinery.recording.playback import Redaction, ShadowRuns, TooMuchToRedactError
+from hedgerow.machinery.snapshot import Snapshot
 
 MOST_WAITING: Final = 64 * 1024 * 1024
 """Bytes that wait, in memory and for the disk."""
@@ -186,3 +197,45 @@ def _parsed(path: Path, lines: Iterable[bytes]) -> Iterator[RecordLine]:
             raise RecordError(f"{path}: line {number}: is nested too deeply") from error
         except UnknownValueError as error:
             raise RecordError(f"{path}: line {number}: {error}") from error
+
+
+class Recorder:
+    """Records the decisions of one run of a process."""
+
+    def __init__(
+        self, file: RecordFile, header: Header, redaction: Redaction, on_unrecorded: Callable[[str], None]
+    ) -> None:
+        """A run begins; `on_unrecorded` is told, from another thread, why a decision is missing in the record."""
+        self._file = file
+        self._shadow_runs = ShadowRuns(redaction)
+        self._on_unrecorded = on_unrecorded
+        self._turns = 0
+        file.append(header.to_line())
+
+    def decide(
+        self, controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]
+    ) -> Plan | Decision:
+        """Make a decision, and record it."""
+        if not self._file.is_writing:
+            return controller.reconcile(key, snapshot, context)
+        return journaled(controller, key, snapshot, context, self._keep)
+
+    def _keep(self, turn: LiveTurn) -> None:
+        self._file.append_later(partial(self._line, turn), turn.journal.weight)
+
+    def _line(self, turn: LiveTurn) -> str:
+        """The line of a turn; turns are given in their order."""
+        self._turns += 1
+        try:
+            return line_of(replace(self._shadow_runs.recordable(turn), turn=self._turns))
+        except (TooMuchToRedactError, UnrecordableError) as error:
+            problem = str(error)
+        except RecursionError:
+            problem = "something in it is nested too deeply"
+        except Exception as error:  # noqa: BLE001 -- a defect of the record must not stop the process
+            # The text of an exception may hold values of Secrets.
+            problem = f"defect: {type(error).__name__}"
+        self._shadow_runs.forget(turn)
+        gap = Unrecorded(turn.journal.controller, turn.journal.key, self._turns, problem)
+        self._on_unrecorded(f"{gap.controller} {gap.key}: {problem}")
+        return line_of(gap)
