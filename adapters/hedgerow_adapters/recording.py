@@ -124,11 +124,7 @@ def _opened(path: Path) -> int:
 
 
 def _claim(descriptor: int) -> None:
-    """Make sure that a file is this process's own until it is closed; pipes and devices are as their owner wants them.
-
-    Raises:
-        OSError: it is not.
-    """
+    """Insist that a file is this process's own until it is closed; pipes and devices are as their owner wants them."""
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         return
@@ -149,7 +145,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _ends_in_the_middle_of_a_line(descriptor: int) -> bool:
-    """Whether a file ends in the middle of a line, as one does whose writer was killed."""
+    """True after a writer was killed."""
     size = os.fstat(descriptor).st_size
     return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
 

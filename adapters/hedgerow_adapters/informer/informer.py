@@ -129,12 +129,9 @@ class Informer:
         self._state: State = Empty()
         self._fruitless = 0
         self._searches = 0
-        """Times in a row that the server did not know the resource."""
         self._is_replacing = False
         self._expiries = 0
-        """Lists in a row that were given up because a continuation had expired."""
         self._resumes = False
-        """Whether a watch was tried since the last whole list."""
         self._may_start_anew_at_once = True
         self._is_in_trouble = False
         self._step: asyncio.Task[bool] | None = None
@@ -170,11 +167,11 @@ class Informer:
 
     @property
     def _must_start_anew(self) -> bool:
-        """Whether somebody waits for a list to begin; one that is under way for others comes to its end before."""
+        """True if somebody waits for a list to begin, and none is under way for others."""
         return self._asked_for is not None and self._under_way is None
 
     async def _unless_relisted(self, work: Coroutine[Any, Any, bool]) -> bool | None:
-        """What some work came to; none if it was given up for the sake of a fresh list."""
+        """The result of some work; none if it was given up for the sake of a fresh list."""
         self._step = asyncio.create_task(work)
         try:
             return await self._step

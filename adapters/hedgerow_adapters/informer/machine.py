@@ -67,7 +67,7 @@ class WatchEvent:
 
     type: str
     object: Manifest
-    """What is kept of it, which need not be its version."""
+    """Transformed, perhaps without its version."""
     resource_version: Any
     """Of the object as it was sent; a text, if the server is well."""
 
@@ -132,7 +132,7 @@ class ProtocolError(Exception):
 
 
 def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
-    """The state after an answer of the server, and what a cache is to be told of it.
+    """The state after an answer of the server, and the delivery to the cache.
 
     Raises:
         ProtocolError: an event of unknown type, an event or list without a version, an event of the past, a list
@@ -170,10 +170,8 @@ def _after_event(state: Watching, event: WatchEvent) -> tuple[State, Delivery | 
     version = event.resource_version
     if not isinstance(version, str) or not version:
         raise ProtocolError(f"an event of type {event.type} without a resource version")
-    if is_before(version, state.resource_version):
-        raise ProtocolError(
-            f"an event of version {version} after version {state.resource_version}: the past has changed"
-        )
+    if is_before(version, before := state.resource_version):
+        raise ProtocolError(f"an event of version {version} after version {before}: the past has changed")
     after = Watching(version)
     match event.type:
         case "ADDED" | "MODIFIED":

@@ -96,14 +96,10 @@ class Executor:
         may_write: Callable[[], bool] = lambda: True,
         is_overtaken: Callable[[Action], bool] = lambda _action: False,
     ) -> None:
-        """One that has sent nothing yet.
+        """One that has sent nothing yet; without a `source`, the target is the source, too.
 
-        Args:
-            target: leads to the target cluster.
-            source: leads to the source cluster; none: it is the target.
-            may_write: asked before every write.
-            is_overtaken: whether a cache shows a later version of the object than the action was planned for. A lost
-                answer is no failure then.
+        `is_overtaken` tells whether a cache shows a later version of the object than an action was planned for: then a
+        lost answer is no failure.
         """
         self._is_overtaken = is_overtaken
         self._transports = {Cluster.TARGET: target, Cluster.SOURCE: source or target}

@@ -44,7 +44,7 @@ KEYS_OF_A_WORKER: Final = 3
 
 
 def keys_under_way(controller: Controller[Any]) -> int:
-    """The most keys that are reconciled at a time, which metrics call concurrent reconciles."""
+    """The most keys that are reconciled at a time; metrics call it concurrent reconciles."""
     return controller.concurrency * KEYS_OF_A_WORKER
 
 
@@ -300,26 +300,22 @@ class ControllerRunner:
         return await self._turn(await self.queue.take())
 
     async def _turn(self, key: ObjectKey) -> Reconciled:
-        try:
-            return await self._attempt(key)
-        finally:
-            self.queue.done(key)
-
-    async def _attempt(self, key: ObjectKey) -> Reconciled:
-        """Reconcile a key, and enqueue it again if need be."""
         clock = asyncio.get_running_loop().time
         began = clock()
-        self._observer.began(key)
-        limit = asyncio.timeout(TIME_LIMIT)
         try:
-            async with limit:
-                done = await self._reconcile(key)
-        except Exception as error:  # noqa: BLE001 -- a defect in one reconciliation must not stop the others
-            late = TimeoutError(f"the turn did not end within {TIME_LIMIT:g} s")
-            self._observer.raised(key, late if limit.expired() else error)
-            done = self._give_up(key)
-        self._observer.reconciled(key, done.result, clock() - began)
-        return done
+            self._observer.began(key)
+            limit = asyncio.timeout(TIME_LIMIT)
+            try:
+                async with limit:
+                    done = await self._reconcile(key)
+            except Exception as error:  # noqa: BLE001 -- a defect in one reconciliation must not stop the others
+                late = TimeoutError(f"the turn did not end within {TIME_LIMIT:g} s")
+                self._observer.raised(key, late if limit.expired() else error)
+                done = self._give_up(key)
+            self._observer.reconciled(key, done.result, clock() - began)
+            return done
+        finally:
+            self.queue.done(key)
 
     async def _reconcile(self, key: ObjectKey) -> Reconciled:
         if wait := await self._expectations.catch_up(key):

@@ -35,7 +35,7 @@ from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.memory import leave_out_what_exists
 
 READER: Final = "webhooks"
-"""What stands in metrics and logs of caches where that of a controller has its name."""
+"""Stands in for the name of a controller in metrics and logs of caches."""
 
 
 class Admission:

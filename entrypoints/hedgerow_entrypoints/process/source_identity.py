@@ -1,8 +1,7 @@
 """Which clusters a process works with: the id of the source cluster, and whether the target is the same cluster.
 
-Expected flow: where the configuration names an id, or none, nobody is asked. Otherwise the cluster is, again and again
-as long as it cannot answer for the time being; what it answers then is final, and where it is no id the process has to
-end.
+A cluster is asked only where the configuration does not name an id: again and again as long as it cannot answer for the
+time being. What it answers then is final; if it is no id the process has to end.
 
 Source: managed-resources §4.4.
 """
