@@ -11,7 +11,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.simulation.happenings import Happening
-from hedgerow_adapters.simulation.planning import Schedule, TimedSimulation
+from hedgerow_adapters.simulation.planning import TimedSimulation
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.process.memory import search_seldom
@@ -31,7 +31,7 @@ def measure() -> Iterator[Figure]:
         raise AssertionError(f"the cluster refuses {problems[0]}")
     clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: cluster}
     began = time.process_time()
-    simulation = TimedSimulation(loop, clusters, [token_requestor()], Schedule(timedelta(days=DAYS)))
+    simulation = TimedSimulation(loop, clusters, [token_requestor()], timedelta(days=DAYS))
     failed = [each for each in simulation if not isinstance(each, Happening) or each.is_failure]
     took = time.process_time() - began
     if failed:

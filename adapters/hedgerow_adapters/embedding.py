@@ -27,9 +27,10 @@ from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.controller_set import ControllerSet, Elector
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.simulation import KeyPlan, Planner, in_memory, seeded_cluster
+from hedgerow_adapters.simulation.clusters import in_memory
 from hedgerow_adapters.simulation.happenings import Happening
-from hedgerow_adapters.simulation.planning import Arrived, Schedule, TimedSimulation
+from hedgerow_adapters.simulation.planning import Arrived, KeyPlan, Planner, TimedSimulation
+from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_adapters.telemetry.controller import ControllerTelemetry
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
@@ -92,7 +93,7 @@ def simulated(
     if isinstance(seeded, Failure):
         return seeded
     cluster = seeded.unwrap()
-    simulation = TimedSimulation(loop, dict.fromkeys(Cluster, cluster), controllers, Schedule(lasting))
+    simulation = TimedSimulation(loop, dict.fromkeys(Cluster, cluster), controllers, lasting)
     happenings = tuple(each for each in simulation if not isinstance(each, Arrived))
     return Success(Simulated(happenings, tuple(simulation.failing), cluster))
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import Resource, key_of
-from hedgerow_adapters.informer import Delivery, Informer, Watched
+from hedgerow_adapters.informer.informer import Informer, Watched
+from hedgerow_adapters.informer.machine import Delivery
 from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from tests.e2e.loopback_servers import CHUNKED, JSON

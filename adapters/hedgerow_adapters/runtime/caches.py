@@ -19,7 +19,8 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.questions import defines_kinds
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
-from hedgerow_adapters.informer import Informer, InformerObserver, Recovery
+from hedgerow_adapters.informer.informer import Informer, InformerObserver
+from hedgerow_adapters.informer.recovery import Recovery
 from hedgerow_adapters.kubernetes.discovery import Discovery
 from hedgerow_adapters.kubernetes.live_reads import AT_ONCE
 from hedgerow_adapters.runtime.clusters import Clusters

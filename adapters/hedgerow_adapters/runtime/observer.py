@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action
-from hedgerow_adapters.informer import Watched
+from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 

@@ -14,17 +14,9 @@ from hedgerow.machinery.controller import Change, Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.cache import ObjectStore, Replacement
-from hedgerow_adapters.informer import (
-    Delivery,
-    Gather,
-    Informer,
-    InformerObserver,
-    Put,
-    Recovery,
-    Remove,
-    Replace,
-    Watched,
-)
+from hedgerow_adapters.informer.informer import Informer, InformerObserver, Watched
+from hedgerow_adapters.informer.machine import Delivery, Gather, Put, Remove, Replace
+from hedgerow_adapters.informer.recovery import Recovery
 from hedgerow_adapters.kubernetes.discovery import Discovery
 from hedgerow_adapters.runtime.clusters import Access
 from hedgerow_adapters.slices import SLICE, slices

@@ -10,7 +10,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Event
-from hedgerow_adapters.informer import Watched
+from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict

@@ -186,16 +186,6 @@ class Arrival(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
-    """How time passes."""
-
-    length: timedelta
-    seed: int = 0
-    """Of the jitter of all turns."""
-    arrivals: Sequence[Arrival] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Arrived:
     """Objects that were applied."""
 
@@ -213,18 +203,23 @@ class TimedSimulation(Simulation):
         loop: CalendarLoop,
         clusters: Mapping[Cluster, InMemoryCluster],
         controllers: Sequence[Controller[Any]],
-        schedule: Schedule,
+        length: timedelta,
         *,
+        seed: int = 0,
+        arrivals: Sequence[Arrival] = (),
         namespaces: Sequence[str] = (),
     ) -> None:
-        """A simulation in which nothing has happened yet, on the time of a loop; no `namespaces`: all are visible."""
+        """A simulation in which nothing has happened yet, on the time of a loop; no `namespaces`: all are visible.
+
+        The jitter of all turns is drawn from the seed.
+        """
         self._target = clusters[Cluster.TARGET]
         worlds = in_memory(self._target, clusters[Cluster.SOURCE], namespaces)
-        jitter = random.Random(schedule.seed).random  # noqa: S311 -- it spreads turns, and hides nothing
+        jitter = random.Random(seed).random  # noqa: S311 -- it spreads turns, and hides nothing
         super().__init__(loop, worlds, controllers, jitter=jitter, looks_once=False)
         self.began: Final = loop.utc_now()
-        self._end = self.began + schedule.length
-        self._arrivals = sorted(schedule.arrivals, key=lambda arrival: arrival.after, reverse=True)
+        self._end = self.began + length
+        self._arrivals = sorted(arrivals, key=lambda arrival: arrival.after, reverse=True)
 
     @property
     def now(self) -> datetime:

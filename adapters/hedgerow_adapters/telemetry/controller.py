@@ -14,7 +14,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update
-from hedgerow_adapters.informer import Watched
+from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.runner import keys_under_way

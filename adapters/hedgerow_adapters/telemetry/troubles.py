@@ -13,7 +13,7 @@ from structlog.typing import FilteringBoundLogger
 from typing_extensions import override
 
 from hedgerow.machinery.objects import Resource
-from hedgerow_adapters.informer import Watched
+from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.listening.connections import ConnectionObserver
 from hedgerow_adapters.telemetry.metrics import ReadingMetrics
 

@@ -21,7 +21,7 @@ from hedgerow.resource_manager.network_policies import desired_network_policies
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
-from hedgerow_adapters.simulation import Settlement, settle
+from hedgerow_adapters.simulation.planning import Settlement, settle
 from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, controller_settings
 from hedgerow_entrypoints.cli.rendering import changed_lines, styled_verb, without_server_fields
 from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files

@@ -14,7 +14,8 @@ from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.scalars import format_duration
 from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation import Settlement, SimulationError, settle
+from hedgerow_adapters.simulation.clusters import SimulationError
+from hedgerow_adapters.simulation.planning import Settlement, settle
 from hedgerow_entrypoints.cli.controllers import (
     LISTED,
     ControllerName,

@@ -18,9 +18,9 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.scalars import format_timestamp
 from hedgerow_adapters.files import LoadedObject
-from hedgerow_adapters.simulation import SimulationError
+from hedgerow_adapters.simulation.clusters import SimulationError
 from hedgerow_adapters.simulation.happenings import Happening, SentAction
-from hedgerow_adapters.simulation.planning import Arrival, Arrived, Schedule, TimedSimulation
+from hedgerow_adapters.simulation.planning import Arrival, Arrived, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of
 from hedgerow_entrypoints.cli.timeline import Clockwork, every_line, folded_lines
@@ -106,8 +106,10 @@ def let_time_pass(
             note(f"note: {each.source}: holds no objects")
     later = [each for arrival in arrivals for each in arrival.objects]
     (cluster,) = clusters_of(objects, [controllers], now=loop.utc_now, later=later)
-    schedule = Schedule(options.length, options.seed, arrivals)
-    simulation = TimedSimulation(loop, dict.fromkeys(Cluster, cluster), controllers, schedule, namespaces=namespaces)
+    clusters = dict.fromkeys(Cluster, cluster)
+    simulation = TimedSimulation(
+        loop, clusters, controllers, options.length, seed=options.seed, arrivals=arrivals, namespaces=namespaces
+    )
     course = _Course(simulation, options.length)
     clockwork = Clockwork(simulation.began, is_absolute=bool(options.start))
     try:

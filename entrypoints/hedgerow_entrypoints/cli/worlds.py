@@ -22,8 +22,10 @@ from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE
 from hedgerow_adapters.protocol.transport import Transport
-from hedgerow_adapters.simulation import ReadingError, RealTime, Worlds, imagined, seeded_cluster
-from hedgerow_adapters.simulation.virtual_time import VirtualClockLoop
+from hedgerow_adapters.simulation.clusters import ReadingError, Worlds
+from hedgerow_adapters.simulation.overlay import imagined
+from hedgerow_adapters.simulation.seeding import seeded_cluster
+from hedgerow_adapters.simulation.virtual_time import RealTime, VirtualClockLoop
 from hedgerow_entrypoints.cli.options import standard_input
 from hedgerow_entrypoints.components.registry import NO_REMARKS, Remarks
 from hedgerow_entrypoints.errors import CommandError, abridged, note

@@ -16,7 +16,8 @@ from hedgerow.machinery.scalars import parse_timestamp
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import Planner, in_memory
+from hedgerow_adapters.simulation.clusters import in_memory
+from hedgerow_adapters.simulation.planning import Planner
 from tests.golden.reference.recordings import cases
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

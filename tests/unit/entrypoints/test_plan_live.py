@@ -17,7 +17,8 @@ from hedgerow.resource_manager.configuration.controllers import Controllers, Man
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol.transport import Response, Transport
-from hedgerow_adapters.simulation import Planner, in_memory
+from hedgerow_adapters.simulation.clusters import in_memory
+from hedgerow_adapters.simulation.planning import Planner
 from hedgerow_adapters.simulation.virtual_time import RealTime
 from hedgerow_entrypoints.cli.controllers import Chosen, OfflineSettings, ask_files, chosen_controllers
 from hedgerow_entrypoints.cli.plan import planned_in

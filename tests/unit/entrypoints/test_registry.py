@@ -19,7 +19,7 @@ from hedgerow.resource_manager.configuration import (
 )
 from hedgerow.resource_manager.configuration.controllers import Controllers
 from hedgerow.resource_manager.installation import permissions
-from hedgerow_adapters import simulation
+from hedgerow_adapters.simulation import planning
 from hedgerow_entrypoints.cli import plan, simulate
 from hedgerow_entrypoints.cli.controllers import OfflineSettings, ask_files, chosen_controllers, controller_settings
 from hedgerow_entrypoints.cli.install import command as install
@@ -139,7 +139,7 @@ def test_plan_and_simulate_build_what_run_builds(
 
     def settle(cluster: Any, controllers: Any, **options: Any) -> Any:
         settled.extend(controllers)
-        return simulation.settle(cluster, controllers, **options)
+        return planning.settle(cluster, controllers, **options)
 
     monkeypatch.setattr(plan, "planned_in", planned_in)
     monkeypatch.setattr(simulate, "settle", settle)

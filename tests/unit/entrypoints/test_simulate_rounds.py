@@ -10,7 +10,7 @@ from hedgerow.machinery.plan import Action, Create, Delete, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import settle
+from hedgerow_adapters.simulation.planning import settle
 
 SECRETS = Resource("", "v1", "secrets", "Secret")
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")

@@ -17,7 +17,7 @@ from hedgerow.resource_manager.network_policies import IngressController, Networ
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.memory.watches import OnClose, OnEvent, Subscription
 from hedgerow_adapters.protocol.transport import Request, Response
-from hedgerow_adapters.simulation import settle
+from hedgerow_adapters.simulation.planning import settle
 from tests.unit.adapters.runtime.world import (
     DOMAIN,
     NAMESPACES,

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from hedgerow.machinery.clusters import ReadScope
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow_adapters.informer import Delivery, Gather, Informer, Put, Remove, Replace, Watched
+from hedgerow_adapters.informer.informer import Informer, Watched
+from hedgerow_adapters.informer.machine import Delivery, Gather, Put, Remove, Replace
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport, TransportError

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import key_of
-from hedgerow_adapters.informer import Delivery, Gather, Put, Remove, Replace
+from hedgerow_adapters.informer.machine import Delivery, Gather, Put, Remove, Replace
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.requests import METADATA, METADATA_LIST
 from hedgerow_adapters.protocol.transport import Response, TransportError

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from hedgerow_adapters.informer import Informer, Recovery
+from hedgerow_adapters.informer.informer import Informer
+from hedgerow_adapters.informer.recovery import Recovery
 from hedgerow_adapters.protocol.transport import Response, TransportError
 from tests.unit.adapters.informer.servers import (
     WATCH,

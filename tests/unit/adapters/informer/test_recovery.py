@@ -7,7 +7,8 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from hedgerow_adapters.informer import Informer, Recovery
+from hedgerow_adapters.informer.informer import Informer
+from hedgerow_adapters.informer.recovery import Recovery
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, TransportError
 from tests.unit.adapters.informer.servers import WATCH, Flow, Listener, Script, Wire, listed, running
 from tests.virtual_clock import virtual_time

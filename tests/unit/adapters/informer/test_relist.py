@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from hedgerow_adapters.informer import Delivery
+from hedgerow_adapters.informer.machine import Delivery
 from hedgerow_adapters.memory import Fault, InMemoryCluster, Lost, MemoryTransport, requests
 from hedgerow_adapters.protocol.transport import TransportError
 from tests.unit.adapters.informer.servers import (

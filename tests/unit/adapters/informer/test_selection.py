@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.machinery.controller import Watch
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow_adapters.informer import Put, Remove, Replace
+from hedgerow_adapters.informer.machine import Put, Remove, Replace
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import TransportError

@@ -17,7 +17,7 @@ from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Stream
 from hedgerow_adapters.runtime.clusters import Access
 from hedgerow_adapters.runtime.runner import ControllerRunner
-from hedgerow_adapters.simulation import settle
+from hedgerow_adapters.simulation.planning import settle
 from tests.unit.adapters.runtime.mirrors import CONFIG_MAPS, MIRRORING, MIRRORS
 from tests.unit.adapters.runtime.world import Ears, Wire, at_work
 from tests.virtual_clock import virtual_time

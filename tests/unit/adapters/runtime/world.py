@@ -17,7 +17,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.informer import Watched
+from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport

@@ -33,19 +33,10 @@ from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.executor import Executor, Unanswered
-from hedgerow_adapters.simulation import (
-    CrashedTurnError,
-    KeyPlan,
-    Planner,
-    ReadingError,
-    World,
-    Worlds,
-    imagined,
-    in_memory,
-    settle,
-)
-from hedgerow_adapters.simulation.overlay import Overlay
-from hedgerow_adapters.simulation.planning import MOST_TURNS
+from hedgerow_adapters.simulation.clusters import ReadingError, World, Worlds, in_memory
+from hedgerow_adapters.simulation.happenings import CrashedTurnError
+from hedgerow_adapters.simulation.overlay import Overlay, imagined
+from hedgerow_adapters.simulation.planning import MOST_TURNS, KeyPlan, Planner, settle
 from tests.in_memory import snapshot_of
 from tests.virtual_clock import run
 

@@ -6,8 +6,7 @@ from typing import Any
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey
 from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation import seeded_cluster
-from hedgerow_adapters.simulation.seeding import applied
+from hedgerow_adapters.simulation.seeding import applied, seeded_cluster
 
 DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1",

@@ -17,7 +17,7 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.files import LoadedObject, Source
 from hedgerow_adapters.simulation.happenings import Happening
-from hedgerow_adapters.simulation.planning import Arrival, Arrived, Schedule, TimedSimulation
+from hedgerow_adapters.simulation.planning import Arrival, Arrived, TimedSimulation
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.simulation import RestlessError
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
@@ -76,7 +76,7 @@ def simulation(
     assert problems == ()
     clusters = {Cluster.TARGET: cluster, Cluster.SOURCE: cluster}
     chosen = controllers if isinstance(controllers, list) else [controllers]
-    return TimedSimulation(loop, clusters, chosen, Schedule(length, seed, arrivals))
+    return TimedSimulation(loop, clusters, chosen, length, seed=seed, arrivals=arrivals)
 
 
 def seconds(passing: TimedSimulation, at: datetime) -> float:

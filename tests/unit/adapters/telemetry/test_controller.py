@@ -12,7 +12,7 @@ from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Plan
 from hedgerow.machinery.snapshot import Index
-from hedgerow_adapters.informer import Watched
+from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from hedgerow_adapters.telemetry.controller import KINDS, ControllerTelemetry

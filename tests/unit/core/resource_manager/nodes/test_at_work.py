@@ -7,7 +7,7 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.nodes import node_controller
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import settle
+from hedgerow_adapters.simulation.planning import settle
 from tests.unit.adapters.runtime.world import World, at_work
 from tests.unit.core.resource_manager.nodes.surroundings import CRITICAL, CSI, EVERYTHING, NODE, TAINT, taint
 from tests.virtual_clock import virtual_time

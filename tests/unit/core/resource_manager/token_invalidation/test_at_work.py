@@ -9,7 +9,7 @@ from hedgerow.api.kubernetes import PODS, SECRETS, SERVICE_ACCOUNTS
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.resource_manager.token_invalidation import token_invalidator
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation import settle
+from hedgerow_adapters.simulation.planning import settle
 from tests.local_webhooks import LocalWebhooks
 from tests.unit.adapters.runtime.world import Ears, World, at_work
 from tests.unit.core.resource_manager.token_invalidation.accounts import (

@@ -12,7 +12,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow.resource_manager.token_requests.kubeconfig import TokenData, decoded_kubeconfig
-from hedgerow_adapters.simulation.planning import Schedule, TimedSimulation
+from hedgerow_adapters.simulation.planning import TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from tests.in_memory import InMemory
 from tests.unit.core.resource_manager.token_requests.harness import (
@@ -74,9 +74,9 @@ def test_secrets_that_would_write_to_each_other_are_left_in_peace() -> None:
     harness = one_cluster().given(token_secret(said=TO_TARGET)).given(token_secret(said=BACK, key=TARGET))
     clusters = dict.fromkeys(Cluster, harness.source)
 
-    schedule, loop = Schedule(timedelta(seconds=2)), CalendarLoop(harness.clock())
+    length, loop = timedelta(seconds=2), CalendarLoop(harness.clock())
 
-    happenings = [*TimedSimulation(loop, clusters, [token_requestor()], schedule)]
+    happenings = [*TimedSimulation(loop, clusters, [token_requestor()], length)]
 
     assert [step for happening in happenings for step in happening.steps] == []
     assert len(happenings) < 2 * 12, "each wait is twice as long as the last"
