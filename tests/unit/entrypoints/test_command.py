@@ -32,6 +32,7 @@ Commands:
   config    Check and explain component configuration files.
   webhooks  Print what registers webhooks, and make certificates.
   install   Print the manifests of an installation.
+  render    Write the files that a component puts on nodes.
   crds      Print the definitions of the project's resources.
 
   Shell completion: eval "$(_HEDGEROW_COMPLETE=bash_source hedgerow)" (or
