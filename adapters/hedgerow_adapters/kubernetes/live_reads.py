@@ -95,11 +95,6 @@ class ListRefusedError(Exception):
         self.error = error
 
 
-async def objects_of(transport: Transport, resource: Resource, scope: ReadScope) -> list[Manifest]:
-    """As `list_transformed`, all of each object."""
-    return await list_transformed(transport, resource, scope, itself)
-
-
 async def list_transformed(
     transport: Transport,
     resource: Resource,

@@ -5,6 +5,7 @@ import contextlib
 import math
 import ssl
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final, cast
 
@@ -33,32 +34,30 @@ class RefusedError(Exception):
     """There is no room for a request beside those that are answered."""
 
 
+@dataclass(eq=False, slots=True)
 class Caller:
     """A connection that has sent nothing yet; it costs a file, and none of the buffers of TLS and HTTP."""
 
-    def __init__(self) -> None:
-        self.deadline = math.inf  # the wait for the first byte has its own
-        self._abort: Callable[[], object]
-
-    def ends_by(self, abort: Callable[[], object]) -> None:
-        """Set how the connection is closed."""
-        self._abort = abort
-
-    def abort(self) -> None:
-        """Close the connection at once."""
-        self._abort()
+    abort: Callable[[], object]
+    deadline: float = math.inf  # the wait for the first byte has its own
 
     def refuse(self) -> None:
         """Close the connection, which has sent no request."""
-        self._abort()
+        self.abort()
 
 
 class Connection(web.RequestHandler):
     """A connection from its first byte on, which may begin its TLS handshake."""
 
     def __init__(
-        self, server: web.Server, connections: Connections, limits: Limits, observer: ConnectionObserver
+        self,
+        server: web.Server,
+        connections: Connections,
+        limits: Limits,
+        observer: ConnectionObserver,
+        abort: Callable[[], object],
     ) -> None:
+        """A connection that `abort` closes until its handshake is done."""
         loop = asyncio.get_running_loop()
         # aiohttp limits the lines of a head to 8 KiB each and to 128. Bodies are not decompressed: only attackers
         # compress reviews.
@@ -73,17 +72,13 @@ class Connection(web.RequestHandler):
         self._connections = connections
         self._limits = limits
         self._observer = observer
-        self._abort: Callable[[], object]
+        self._abort = abort
         self._is_asking = True
         self._is_stranger = False
         self._is_refused = False
         self._receiving: asyncio.Timeout | None = None
         self.deadline = math.inf  # the handshake has its own
         connections.opened(self)
-
-    def ends_by(self, abort: Callable[[], object]) -> None:
-        """Set how the connection is closed until the handshake is done."""
-        self._abort = abort
 
     def abort(self) -> None:
         """Close the connection at once."""

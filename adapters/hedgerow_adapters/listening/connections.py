@@ -94,7 +94,7 @@ class Closable(Protocol):
     deadline: float
     """When it has to be closed, by the loop's clock."""
 
-    def abort(self) -> None:
+    def abort(self) -> object:
         """Close it at once."""
         ...
 

@@ -7,6 +7,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from aiohttp import web
@@ -101,9 +102,8 @@ class HttpServer:
             if handshake.cancelled():  # perhaps before it began
                 accepted.close()
 
-        caller = Caller()
+        caller = Caller(lambda: handshake.cancel())  # noqa: PLW0108 -- it begins below
         handshake = asyncio.create_task(self._shake_hands(caller, accepted, http))
-        caller.ends_by(handshake.cancel)
         self._connections.opened(caller)
         self._tasks.add(handshake)
         handshake.add_done_callback(done)
@@ -127,9 +127,9 @@ class HttpServer:
             accepted.close()
 
     async def _connect(self, accepted: socket.socket, http: web.Server) -> None:
-        connection = Connection(http, self._connections, self._limits, self._observer)
         # Cancelled, a handshake would keep its buffers until its time is up.
-        connection.ends_by(lambda: hang_up(accepted))
+        abort = partial(hang_up, accepted)
+        connection = Connection(http, self._connections, self._limits, self._observer, abort)
         try:
             await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, accepted, **self._security())
         except BaseException:

@@ -5,7 +5,7 @@ what takes time to work out is worked out when somebody asks for the metrics.
 """
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from typing_extensions import override
@@ -73,7 +73,7 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         """Count the end of a list or watch; one that has a problem is worth a line, or leaves nothing to work at."""
         super().interrupted(watched, cause, problem)
         is_idle = cause == "absent" and watched.resource == self._primary
-        if is_idle and self._repetition.is_news(("absent", watched.resource), self._clock()):
+        if is_idle and self._is_news("absent", watched.resource):
             self._log.info("Nothing to do before the API server knows the resource", resource=watched.resource)
 
     @override
@@ -139,8 +139,7 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
             self._metrics.terminal_errors.inc()
         self._refused[key] = frozenset(failures)
         for failure in failures:
-            tell = self._log.error if self._is_news("failed", key, failure) else self._log.debug
-            tell("Could not reconcile", error=failure)
+            self._once(self._log.error, "failed", key, failure)("Could not reconcile", error=failure)
 
     def _note_recovery(self, key: ObjectKey) -> None:
         """Note that what went wrong with a key does so no longer: the next time it is news."""
@@ -169,8 +168,7 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
     def deletions_held(self, key: ObjectKey, deletions: int) -> None:
         """Count and say that the guard held deletions back, and whose."""
         self._metrics.deletion_guard_stops.inc()
-        tell = self._log.error if self._is_news("held", key) else self._log.debug
-        tell("Held deletions back", deletions=deletions)
+        self._once(self._log.error, "held", key)("Held deletions back", deletions=deletions)
 
     @override
     def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
@@ -190,8 +188,4 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         self._metrics.cache_wait.observe(seconds)
         if not caught_up:
             self._metrics.cache_wait_timeouts.inc()
-            tell = self._log.warning if self._is_news("behind") else self._log.debug
-            tell("Caches do not show own writes")
-
-    def _is_news(self, *trouble: Hashable) -> bool:
-        return self._repetition.is_news(trouble, self._clock())
+            self._once(self._log.warning, "behind")("Caches do not show own writes")

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from structlog.typing import FilteringBoundLogger
 from typing_extensions import override
@@ -70,7 +70,23 @@ class Repetition:
         return known.said_at >= known.began
 
 
-class ReadingTelemetry:
+class Teller:
+    """Has a log, and says in it what is news; what was said a short while ago only shows at level `debug`."""
+
+    def __init__(self, log: FilteringBoundLogger, clock: Callable[[], float]) -> None:
+        self._log: Final = log
+        self._clock: Final = clock
+        self._repetition: Final = Repetition()
+
+    def _is_news(self, *trouble: Hashable) -> bool:
+        return self._repetition.is_news(trouble, self._clock())
+
+    def _once(self, say: Callable[..., Any], *trouble: Hashable) -> Callable[..., Any]:
+        """The log's method to say a trouble with; that of level `debug` if it was said a short while ago."""
+        return say if self._is_news(*trouble) else self._log.debug
+
+
+class ReadingTelemetry(Teller):
     """The ears of a reader; an `InformerObserver`.
 
     One line says that lists and watches fail together, and one that all of them work again. Each attempt of each watch
@@ -86,10 +102,8 @@ class ReadingTelemetry:
         unix_time: Callable[[], float] = time.time,
     ) -> None:
         """Nothing heard yet; `log` says whose caches the lines are about."""
-        self._log: Final = log
+        super().__init__(log, clock)
         self._cache_metrics: Final = metrics
-        self._repetition = Repetition()
-        self._clock = clock
         self._unix_time = unix_time
         self._concerned: dict[Hashable, dict[Watched, float]] = {}
         """Which watches are in some trouble, and since when."""
@@ -105,11 +119,11 @@ class ReadingTelemetry:
         if problem is None:
             self._log.debug("Watch ended", resource=watched.resource, cause=cause)
             return
-        trouble: Hashable = ("watch", cause) if cause in _COMMON else ("watch", cause, str(problem))
+        trouble = ("watch", cause) if cause in _COMMON else ("watch", cause, str(problem))
         now = self._clock()
         since = self._concerned.setdefault(trouble, {}).setdefault(watched, now)
         may_pass = cause in _MENDS_ITSELF and now - since < TRANSIENT
-        is_news = not may_pass and self._repetition.is_news(trouble, now)
+        is_news = not may_pass and self._is_news(*trouble)
         tell = self._log.warning if is_news else self._log.debug
         tell("Watch interrupted", resource=watched.resource, cause=cause, error=problem)
 
@@ -136,7 +150,7 @@ class ReadingTelemetry:
         self._log.info("Caches are complete")
 
 
-class ListenerTelemetry(ConnectionObserver):
+class ListenerTelemetry(Teller, ConnectionObserver):
     """Turns what one listener reports into lines."""
 
     def __init__(
@@ -147,16 +161,13 @@ class ListenerTelemetry(ConnectionObserver):
         on_closed: Callable[[str], None] = lambda _reason: None,
     ) -> None:
         """No line yet; `on_closed` hears why the listener closed a connection by itself: one word."""
-        self._log = log
-        self._clock = clock
+        super().__init__(log, clock)
         self._on_closed = on_closed
-        self._repetition = Repetition()
 
     @override
     def handshake_failed(self, problem: str) -> None:
         self._on_closed("handshake")
-        tell = self._log.warning if self._is_news("handshake", problem) else self._log.debug
-        tell("TLS handshake failed", error=cut(problem))
+        self._once(self._log.warning, "handshake", problem)("TLS handshake failed", error=cut(problem))
 
     @override
     def malformed(self, problem: str) -> None:
@@ -175,11 +186,7 @@ class ListenerTelemetry(ConnectionObserver):
 
     @override
     def cannot_accept(self, problem: str) -> None:
-        tell = self._log.error if self._is_news("accept", problem) else self._log.debug
-        tell("Cannot take connections", error=cut(problem))
-
-    def _is_news(self, *trouble: Hashable) -> bool:
-        return self._repetition.is_news(trouble, self._clock())
+        self._once(self._log.error, "accept", problem)("Cannot take connections", error=cut(problem))
 
 
 def cut(text: str) -> str:

@@ -103,18 +103,19 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
             why = {"fields": _fields(denied)} if denied.code == INVALID else {"error": cut(denied.message)}
             self._log.info("Denied", code=denied.code, reason=cut(denied.reason), **why, **about)
             return
-        tell = self._log.error if self._is_news("denied", path, denied.message) else self._log.debug
-        tell("Could not decide", error=cut(denied.message), **about)
+        self._once(self._log.error, "denied", path, denied.message)(
+            "Could not decide", error=cut(denied.message), **about
+        )
 
     @override
     def unreadable(self, path: str, problem: str) -> None:
-        tell = self._log.warning if self._is_news("unreadable", path) else self._log.debug
-        tell("Could not read a review", webhook=path, error=cut(problem))
+        self._once(self._log.warning, "unreadable", path)("Could not read a review", webhook=path, error=cut(problem))
 
     @override
     def crowded_out(self, path: str, problem: str) -> None:
-        tell = self._log.warning if self._is_news("crowded out", path) else self._log.debug
-        tell("Too many reviews at once, refused with 429", webhook=path, error=problem)
+        self._once(self._log.warning, "crowded out", path)(
+            "Too many reviews at once, refused with 429", webhook=path, error=problem
+        )
 
     @override
     def raised(self, path: str, request: AdmissionRequest, error: Exception) -> None:

@@ -151,7 +151,7 @@ class ReviewFacts:
         try:
             for scope in visible_scopes(resource, self._namespaces):
                 if scope.name not in named:
-                    found += await live_reads.objects_of(self._transport, resource, scope)
+                    found += await live_reads.list_transformed(self._transport, resource, scope, live_reads.itself)
         except live_reads.ListingError as error:
             if not (may_be_absent and isinstance(error, live_reads.UnknownResourceError)):
                 raise CommandError(str(error)) from error

@@ -4,7 +4,7 @@ import pytest
 
 from hedgerow.machinery.clusters import EVERYTHING
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.kubernetes.live_reads import ListingError, UnreachableError, list_transformed, objects_of
+from hedgerow_adapters.kubernetes.live_reads import ListingError, UnreachableError, itself, list_transformed
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
@@ -27,7 +27,7 @@ def is_second_page(request: Request) -> bool:
 
 
 async def names_in(cluster: InMemoryCluster) -> list[str]:
-    listed = await objects_of(MemoryTransport(cluster), NAMESPACES, EVERYTHING)
+    listed = await list_transformed(MemoryTransport(cluster), NAMESPACES, EVERYTHING, itself)
     return [manifest["metadata"]["name"] for manifest in listed]
 
 
