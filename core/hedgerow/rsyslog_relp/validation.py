@@ -64,6 +64,8 @@ def config_warnings(config: RsyslogRelpConfig) -> tuple[str, ...]:
         return ()
     if not config.tls.enabled:
         return ("tls: has no effect, as tls.enabled is not true",) if config.tls != TLS() else ()
+    if config.tls.auth_mode is None and config.tls.library != "openssl":
+        return ("tls.authMode: is not set, and unless tlsLib is openssl rsyslog then refuses every server",)
     if config.tls.auth_mode and not config.tls.permitted_peers:
         return (f"tls.permittedPeer: is empty, so that authMode {config.tls.auth_mode} refuses every server",)
     return ()

@@ -110,7 +110,11 @@ def test_the_secret_holds_three_values(keys: tuple[str, ...], problem: str | Non
         (plain(), ()),
         (plain(tls={"enabled": False}), ()),
         (plain(tls={"authMode": "name"}), ("tls: has no effect, as tls.enabled is not true",)),
-        (secured(), ()),
+        (secured(tlsLib="openssl"), ()),
+        (
+            secured(),
+            ("tls.authMode: is not set, and unless tlsLib is openssl rsyslog then refuses every server",),
+        ),
         (secured(authMode="name"), ("tls.permittedPeer: is empty, so that authMode name refuses every server",)),
     ],
 )
