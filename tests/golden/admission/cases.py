@@ -9,8 +9,9 @@ import yaml
 
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.webhook import Denied, Mutated
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.configuration import decode_offline
+from hedgerow.resource_manager.configuration import decode
 from hedgerow_adapters.files import LoadedObject
 from hedgerow_entrypoints.cli.review.course import Reviewed, reviewed_by
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts
@@ -38,7 +39,7 @@ class Case:
         path = self.directory / "config.yaml"
         if not path.exists():
             return None
-        return decode_offline(yaml.safe_load(path.read_text())).unwrap().configuration.admission
+        return decode(yaml.safe_load(path.read_text()), Purpose.OFFLINE).unwrap().configuration.admission
 
     @property
     def panel(self) -> Panel:

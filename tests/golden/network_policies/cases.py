@@ -9,11 +9,12 @@ from typing import Any
 import yaml
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Context, all_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, MergePatch
-from hedgerow.resource_manager.configuration import decode_offline
+from hedgerow.resource_manager.configuration import decode
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.executions import plan_of
@@ -41,7 +42,11 @@ class Case:
         path = self.directory / "config.yaml"
         if not path.exists():
             return NetworkPolicyConfig()
-        return decode_offline(yaml.safe_load(path.read_text())).unwrap().configuration.controllers.network_policy.rules
+        return (
+            decode(yaml.safe_load(path.read_text()), Purpose.OFFLINE)
+            .unwrap()
+            .configuration.controllers.network_policy.rules
+        )
 
     def lines(self, name: str) -> list[str]:
         """The lines of a text file, none of one that does not exist."""

@@ -8,8 +8,9 @@ import pytest
 import yaml
 
 from hedgerow.admission.registration import Mode, build_webhook_configurations
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.configuration import decode_offline
+from hedgerow.resource_manager.configuration import decode
 
 CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/config.yaml"))
 
@@ -24,7 +25,7 @@ def test_what_is_enabled_is_registered_as_expected(case: Path, request: pytest.F
 
 
 def outcome(case: Path) -> list[Manifest]:
-    config = decode_offline(yaml.safe_load((case / "config.yaml").read_text())).unwrap().configuration
+    config = decode(yaml.safe_load((case / "config.yaml").read_text()), Purpose.OFFLINE).unwrap().configuration
     cluster = yaml.safe_load((case / "cluster.yaml").read_text())
     objects = build_webhook_configurations(
         Mode(cluster["mode"]),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow.resource_manager.configuration import (
@@ -15,7 +16,6 @@ from hedgerow.resource_manager.configuration import (
     KIND,
     ResourceManagerConfiguration,
     decode,
-    decode_offline,
 )
 from hedgerow.resource_manager.configuration.controllers import Controllers
 from hedgerow.resource_manager.installation import permissions
@@ -161,7 +161,7 @@ def test_plan_builds_for_a_live_cluster_what_run_builds(config_file: str, run: M
 
 
 def test_replay_builds_what_run_builds(run: Mapping[str, Declaration]) -> None:
-    configuration = decode_offline(EVERYTHING).unwrap().configuration
+    configuration = decode(EVERYTHING, Purpose.OFFLINE).unwrap().configuration
 
     assert declarations(COMPONENT.visible(configuration, "garden-1")) == run
 
@@ -190,7 +190,7 @@ def test_what_is_compared_has_no_setting_of_a_controller_at_its_default() -> Non
 
 
 def test_without_a_configuration_file_everything_is_as_in_an_empty_one() -> None:
-    empty = decode_offline({"apiVersion": API_VERSION, "kind": KIND}).unwrap().configuration
+    empty = decode({"apiVersion": API_VERSION, "kind": KIND}, Purpose.OFFLINE).unwrap().configuration
 
     assert empty == ResourceManagerConfiguration()
 
@@ -201,7 +201,7 @@ def test_offline_a_controller_is_as_it_would_be_if_it_were_enabled(
 ) -> None:
     is_optional = not entry.is_enabled(ResourceManagerConfiguration())
     enabled = decode(document(**{entry.section: {"enabled": True} if is_optional else {}})).unwrap().configuration
-    disabled = decode_offline(document()).unwrap().configuration
+    disabled = decode(document(), Purpose.OFFLINE).unwrap().configuration
     assert entry.is_enabled(enabled)
 
     (offline,) = chosen_controllers([entry.name], OfflineSettings(COMPONENT, disabled), ask_files(()))

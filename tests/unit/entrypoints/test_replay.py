@@ -11,8 +11,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode_offline
+from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode
 from hedgerow.version import __version__
 from hedgerow_entrypoints.cli.command import ReaderGoneError
 from hedgerow_entrypoints.cli.command import hedgerow as hedgerow_command
@@ -51,7 +52,7 @@ def recording_of(path: str, configuration: ResourceManagerConfiguration) -> Reco
 @pytest.fixture
 def record(folder: Path) -> Path:
     """Of a process that was configured otherwise than by defaults."""
-    decoded = decode_offline(CONFIGURATION).unwrap().configuration
+    decoded = decode(CONFIGURATION, Purpose.OFFLINE).unwrap().configuration
     recording = recording_of(RECORD, decoded)
     session = Session(folder / "beside.jsonl", COMPONENT.visible(decoded, "seed-1"))
     session.recorder = recording.begin("seed-1")
@@ -242,11 +243,11 @@ def test_a_record_that_others_may_read_ends_the_start(folder: Path) -> None:
     (folder / RECORD).touch(mode=0o644)
 
     with pytest.raises(CommandError, match=f"error opening record: {RECORD}: others may read or write it: chmod 600"):
-        recording_of(RECORD, decode_offline(CONFIGURATION).unwrap().configuration)
+        recording_of(RECORD, decode(CONFIGURATION, Purpose.OFFLINE).unwrap().configuration)
 
 
 def test_the_same_value_is_another_fingerprint_in_the_record_of_another_run(folder: Path) -> None:
-    decoded = decode_offline(CONFIGURATION).unwrap().configuration
+    decoded = decode(CONFIGURATION, Purpose.OFFLINE).unwrap().configuration
     shown = []
     for name in ("a", "b"):
         recording = recording_of(name, decoded)

@@ -80,15 +80,10 @@ class ResourceManagerConfiguration(Document):
 Decoded: TypeAlias = reading.Decoded[ResourceManagerConfiguration]
 
 
-def decode(document: object) -> Result[Decoded, ConfigurationErrors]:
-    """The configuration that a parsed document states for a process in a cluster, or everything wrong with it."""
-    return reading.decode(ResourceManagerConfiguration, document, Purpose.RUN)
+def decode(document: object, purpose: Purpose = Purpose.RUN) -> Result[Decoded, ConfigurationErrors]:
+    """The configuration that a parsed document states, or everything wrong with it.
 
-
-def decode_offline(document: object) -> Result[Decoded, ConfigurationErrors]:
-    """As `decode`, for a command that runs named controllers outside a cluster.
-
-    `leaderElection` may be missing or unable to work. As the command names the controllers, the sections of disabled
-    ones have to be valid, except for the number of workers.
+    For a command that runs named controllers outside a cluster, `leaderElection` may be missing or unable to work, and
+    the sections of disabled controllers have to be valid, except for the number of workers.
     """
-    return reading.decode(ResourceManagerConfiguration, document, Purpose.OFFLINE)
+    return reading.decode(ResourceManagerConfiguration, document, purpose)

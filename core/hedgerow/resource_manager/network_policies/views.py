@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from hedgerow.api.kubernetes import INGRESSES, METADATA_NAME, NAMESPACES, SERVICES
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.names import dns_label_problem
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, is_terminating, key_of, uid_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, is_terminating, key_of
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.network_policies.ports import PolicyPort, is_int32, number_if_digits
 
@@ -37,7 +37,6 @@ class ServiceView(NamedTuple):
     """Empty where the Service selects no pods."""
     ports: tuple[ServicePort, ...]
     terminating: bool = False
-    uid: str | None = None
 
     @classmethod
     def of(cls, service: "Manifest | ServiceView") -> "ServiceView":
@@ -45,14 +44,8 @@ class ServiceView(NamedTuple):
         if isinstance(service, ServiceView):
             return service
         spec = service.get("spec") or _NOTHING
-        return cls(
-            key=key_of(service),
-            annotations=annotations_of(service),
-            selector=spec.get("selector") or _NOTHING,
-            ports=tuple([_service_port(port) for port in spec.get("ports") or ()]),
-            terminating=is_terminating(service),
-            uid=uid_of(service),
-        )
+        selector, ports = spec.get("selector") or _NOTHING, tuple(map(_service_port, spec.get("ports") or ()))
+        return cls(key_of(service), annotations_of(service), selector, ports, is_terminating(service))
 
 
 def _service_port(port: Mapping[str, Any]) -> ServicePort:

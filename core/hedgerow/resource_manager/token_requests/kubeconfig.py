@@ -56,11 +56,6 @@ class Kubeconfig:
         users[self.user] = with_value(users[self.user], path, token)
         return sorted_yaml({**self.content, "users": users}).encode()
 
-    @property
-    def takes_token(self) -> bool:
-        """True if it can be read with another token: it may be larger once it is written."""
-        return len(self.with_token("")) <= LARGEST - _LARGEST_TOKEN
-
 
 def read_kubeconfig(raw: bytes) -> Result[Kubeconfig, str]:
     """A kubeconfig in YAML or JSON, or why it cannot be read or has no current user."""
@@ -161,19 +156,17 @@ class TokenData:
     @property
     def problem(self) -> str | None:
         """Why a token cannot be put into the data; none if it can."""
-        if self.content is None:
-            return None
-        kubeconfig = self.content.bind(with_current_user)
-        if isinstance(kubeconfig, Failure):
-            problem: str = kubeconfig.failure()
-            return problem
-        takes_token = kubeconfig.unwrap().takes_token
-        return None if takes_token else f"would be larger than {LARGEST // 1024} KiB with a new token"
+        refused: str | None = self.with_token("x" * _LARGEST_TOKEN).swap().value_or(None)
+        return refused
 
     def with_token(self, token: str) -> Result[Data, str]:
         """The data to change so that they hold a token, or why they cannot; a token beside a kubeconfig stays."""
         if self.content is None:
             return Success({TOKEN: b64encode(token.encode()).decode()})
-        return self.content.bind(with_current_user).map(
-            lambda kubeconfig: {KUBECONFIG: b64encode(kubeconfig.with_token(token)).decode()}
-        )
+        return self.content.bind(with_current_user).bind(lambda kubeconfig: _encoded(kubeconfig.with_token(token)))
+
+
+def _encoded(kubeconfig: bytes) -> Result[Data, str]:
+    if len(kubeconfig) > LARGEST:
+        return Failure(f"would be larger than {LARGEST // 1024} KiB with a new token")
+    return Success({KUBECONFIG: b64encode(kubeconfig).decode()})

@@ -2,6 +2,7 @@
 
 import string
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from returns.pipeline import is_successful
 from returns.result import Result
 
 from hedgerow.machinery.configuration.reading import ConfigurationErrors, Stage
-from hedgerow.resource_manager.configuration import API_VERSION, KIND, Decoded, decode, decode_offline
+from hedgerow.machinery.configuration.section import Purpose
+from hedgerow.resource_manager.configuration import API_VERSION, KIND, Decoded, decode
 
 Answer = Callable[[str], Decoded]
 Refusal = Callable[[str], ConfigurationErrors]
@@ -94,7 +96,7 @@ def test_a_file_that_says_nothing_but_where_the_lease_is_gets_every_default(deco
     assert answer.warnings == ()
 
 
-@pytest.mark.parametrize("entry", [decode, decode_offline])
+@pytest.mark.parametrize("entry", [decode, partial(decode, purpose=Purpose.OFFLINE)])
 @pytest.mark.parametrize(
     ("document", "text"),
     [
@@ -184,8 +186,8 @@ def test_an_invalid_file_still_tells_of_the_misspelt_field_behind_it(refusal: Re
 
 
 def test_offline_a_file_needs_nothing_but_the_section_of_the_controller() -> None:
-    answer = decode_offline(
-        {"apiVersion": API_VERSION, "kind": KIND, "controllers": {"networkPolicy": {"enabled": True}}}
+    answer = decode(
+        {"apiVersion": API_VERSION, "kind": KIND, "controllers": {"networkPolicy": {"enabled": True}}}, Purpose.OFFLINE
     ).unwrap()
 
     assert answer.configuration.controllers.network_policy.enabled
@@ -193,7 +195,7 @@ def test_offline_a_file_needs_nothing_but_the_section_of_the_controller() -> Non
 
 
 def test_offline_every_other_rule_holds(document: Callable[[str], dict[str, Any]]) -> None:
-    errors = decode_offline(document("{logLevel: foo, leaderElection: {leaseDuration: 1s}}")).failure()
+    errors = decode(document("{logLevel: foo, leaderElection: {leaseDuration: 1s}}"), Purpose.OFFLINE).failure()
 
     assert str(errors) == 'logLevel: Unsupported value: "foo": supported values: "debug", "info", "error"'
 
@@ -240,7 +242,7 @@ VALUES = st.recursive(
 )
 
 
-@given(rest=st.dictionaries(NAMES, VALUES), entry=st.sampled_from([decode, decode_offline]))
+@given(rest=st.dictionaries(NAMES, VALUES), entry=st.sampled_from([decode, partial(decode, purpose=Purpose.OFFLINE)]))
 def test_whatever_a_document_holds_it_is_decoded_or_refused_with_a_reason(rest: dict[str, Any], entry: Entry) -> None:
     answer = entry({"apiVersion": API_VERSION, "kind": KIND, **rest})
 

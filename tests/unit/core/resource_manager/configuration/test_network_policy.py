@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.configuration.reading import ConfigurationErrors
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
-from hedgerow.resource_manager.configuration import Decoded, decode_offline
+from hedgerow.resource_manager.configuration import Decoded, decode
 from hedgerow.resource_manager.configuration.controllers import NetworkPolicySettings
 from hedgerow.resource_manager.network_policies.views import IngressController, NetworkPolicyConfig
 
@@ -139,7 +140,7 @@ def test_offline_the_rules_must_be_right_even_where_the_section_is_off(
 ) -> None:
     section = "{concurrentSyncs: 0, ingressControllerSelector: {namespace: garden}}"
 
-    errors = decode_offline(document(f"controllers: {{networkPolicy: {section}}}")).failure()
+    errors = decode(document(f"controllers: {{networkPolicy: {section}}}"), Purpose.OFFLINE).failure()
 
     assert str(errors) == (
         "controllers.networkPolicy.ingressControllerSelector.podSelector: "

@@ -1,12 +1,14 @@
 """What `hedgerow config check` prints says the same as the file that it was made from."""
 
+from functools import partial
 from typing import Any
 
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
 from returns.pipeline import is_successful
 
-from hedgerow.resource_manager.configuration import API_VERSION, KIND, decode, decode_offline
+from hedgerow.machinery.configuration.section import Purpose
+from hedgerow.resource_manager.configuration import API_VERSION, KIND, decode
 
 durations = st.sampled_from(["10s", "15s", "1h30m", "24h", "1500ms", "100ns", "0s", "-1s"])
 periods = st.sampled_from(["15s", "1h30m", "24h"])
@@ -146,7 +148,7 @@ documents = st.builds(
 )
 
 
-@given(documents, st.sampled_from([decode, decode_offline]))
+@given(documents, st.sampled_from([decode, partial(decode, purpose=Purpose.OFFLINE)]))
 def test_a_printed_configuration_is_read_as_the_one_that_was_printed(document: dict[str, Any], read: Any) -> None:
     decoded = read(document)
     assume(is_successful(decoded))

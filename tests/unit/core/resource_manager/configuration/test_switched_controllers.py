@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.configuration.reading import ConfigurationErrors
-from hedgerow.resource_manager.configuration import Decoded, decode_offline
+from hedgerow.machinery.configuration.section import Purpose
+from hedgerow.resource_manager.configuration import Decoded, decode
 from hedgerow.resource_manager.configuration.controllers import (
     KubeletCSRApproverSettings,
     NodeSettings,
@@ -237,7 +238,7 @@ def test_a_rule_binds_only_what_is_on(
 def test_offline_what_decisions_go_by_is_looked_at_although_it_is_off(
     name: str, field: str, text: str, document: Callable[[str], dict[str, Any]]
 ) -> None:
-    assert str(decode_offline(document(f"controllers: {{{name}: {{{field}}}}}")).failure()) == text
+    assert str(decode(document(f"controllers: {{{name}: {{{field}}}}}"), Purpose.OFFLINE).failure()) == text
 
 
 @pytest.mark.parametrize(

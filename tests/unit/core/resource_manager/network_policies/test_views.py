@@ -56,7 +56,6 @@ def test_a_service_is_seen_with_what_the_rules_read() -> None:
         selector={"app": "cart"},
         ports=(ServicePort("", 80, PolicyPort("TCP", 8080)),),
         terminating=True,
-        uid="u",
     )
 
 
