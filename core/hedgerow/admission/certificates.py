@@ -123,16 +123,13 @@ def _certificate(
     *,
     is_authority: bool,
 ) -> x509.CertificateBuilder:
+    unused = ("content_commitment", "data_encipherment", "key_agreement", "encipher_only", "decipher_only")
     usage = x509.KeyUsage(
         digital_signature=True,
-        content_commitment=False,
         key_encipherment=not is_authority,
-        data_encipherment=False,
-        key_agreement=False,
         key_cert_sign=is_authority,
         crl_sign=is_authority,
-        encipher_only=False,
-        decipher_only=False,
+        **dict.fromkeys(unused, False),
     )
     return (
         x509.CertificateBuilder()

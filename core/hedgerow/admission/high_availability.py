@@ -8,7 +8,7 @@ Source: webhooks-and-tokens §5.1, §5.2, §5.7, §5.8.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.admission.availability_rules import (
     HAContext,
@@ -141,23 +141,23 @@ def scaled_maximum(target: Target, hpas: Sequence[Manifest], hvpas: Sequence[Man
 
 def hpa_targets(hpa: Manifest) -> tuple[Target, ...]:
     """What an HPA scales."""
-    return _targets(hpa, "scaleTargetRef")
+    try:
+        return _targets(hpa, object_at(hpa, "spec", "scaleTargetRef"))
+    except UnreadableError:
+        return ()
 
 
 def hvpa_targets(hvpa: Manifest) -> tuple[Target, ...]:
     """What an HVPA scales horizontally, which it does only if it deploys an HPA."""
     try:
-        return _targets(hvpa, "targetRef") if object_at(hvpa, "spec", "hpa").get("deploy") is True else ()
+        deploys = object_at(hvpa, "spec", "hpa").get("deploy") is True
+        return _targets(hvpa, object_at(hvpa, "spec", "targetRef")) if deploys else ()
     except UnreadableError:
         return ()
 
 
-def _targets(autoscaler: Manifest, field: str) -> tuple[Target, ...]:
-    try:
-        reference = object_at(autoscaler, "spec", field)
-    except UnreadableError:
-        return ()
-    api_version, kind, name = reference.get("apiVersion"), reference.get("kind"), reference.get("name")
+def _targets(autoscaler: Manifest, reference: Mapping[str, Any]) -> tuple[Target, ...]:
+    api_version, kind, name = (reference.get(field) for field in ("apiVersion", "kind", "name"))
     if not (isinstance(api_version, str) and isinstance(kind, str) and isinstance(name, str)):
         return ()
     return (Target(key_of(autoscaler).namespace, api_version, kind, name),)

@@ -16,7 +16,7 @@ from typing import Any, Final
 from hedgerow.admission.catalog import mutating_webhooks, validating_webhooks
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.deletion_protection import PROTECTED_DEFINITIONS
-from hedgerow.admission.extension_validation import KINDS, path_of
+from hedgerow.admission.extension_validation.kinds import KINDS, path_of
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.kubernetes import METADATA_NAME
@@ -123,11 +123,8 @@ class RegisteredWebhook:
 def registered_webhooks(mode: Mode, app: str, home: str, config: AdmissionConfig) -> tuple[RegisteredWebhook, ...]:
     """All webhooks that are enabled and called by a cluster: mutating ones in the order of their calls come first.
 
-    Args:
-        mode: the cluster. Validating webhooks serve the cluster of the process alone.
-        app: the `app` label of the server's own pods, which must start without it.
-        home: the namespace of the server.
-        config: what is enabled.
+    Validating webhooks serve the cluster of the process alone. The server's own pods must start without it: `app` is
+    their label, and `home` their namespace.
     """
     mutating = (_mutating(webhook, mode, app, home) for webhook in mutating_webhooks(config))
     validating = () if mode is Mode.TARGET else validating_webhooks(config)
@@ -225,8 +222,8 @@ def build_webhook_configurations(
 
     Args:
         mode: the cluster.
-        name_prefix: what the names of the server's objects start with; may be empty.
-        namespace: where the server is.
+        name_prefix: of the server's objects; may be empty.
+        namespace: of the server.
         ca_bundle: PEM of the authorities that may have signed its certificate; empty: those that API servers trust.
         config: what is enabled.
         url: where the server is reached, `https://HOST:PORT`; empty: by its Service.

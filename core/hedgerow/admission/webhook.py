@@ -167,11 +167,8 @@ def apply_rules(manifest: Manifest, rules: Sequence[MutationRule]) -> Decision:
 def mutating(resource: Resource, review: Reviewing) -> Reviewing:
     """The review of a webhook that changes objects of one type; an object that it cannot read is denied with code 400.
 
-    A deletion has no object to change, so it is allowed.
-
-    Args:
-        resource: the type; objects of others are denied.
-        review: decides about a request whose object is of that type; may raise UnreadableError.
+    A deletion has no object to change, so it is allowed. Objects of other types are denied. `review` gets only requests
+    whose object is of the type, and may raise UnreadableError.
     """
 
     def checked(request: AdmissionRequest, snapshot: Snapshot) -> Decision | Deciding:

@@ -60,16 +60,16 @@ def warnings_question(kind: Kind, key: ObjectKey) -> ListQuestion:
     return ListQuestion(CORE_EVENTS, Cluster.TARGET, key.namespace, field_selector=field_query(fields))
 
 
-def _is_warning_about(event: Manifest, kind: Kind, key: ObjectKey) -> bool:
-    """True if an event is a warning about an object, of any uid."""
+def _subject(event: Manifest) -> tuple[Kind, ObjectKey]:
     involved = _object(event, "involvedObject")
-    subject = ObjectKey(involved.get("namespace") or "", involved.get("name") or "")
-    return event.get("type") == "Warning" and (Kind.of(involved), subject) == (kind, key)
+    return Kind.of(involved), ObjectKey(involved.get("namespace") or "", involved.get("name") or "")
 
 
 def event_block(events: Iterable[Manifest], kind: Kind, key: ObjectKey, now: datetime) -> str:
     """The last five warnings about an object, the latest last; empty if there are none."""
-    warnings = sorted((event for event in events if _is_warning_about(event, kind, key)), key=_order)[-_MOST:]
+    subject = (kind, key)
+    about = [event for event in events if event.get("type") == "Warning" and _subject(event) == subject]
+    warnings = sorted(about, key=_order)[-_MOST:]
     return "\n".join(("-> Events:", *(_line(event, now) for event in warnings))) if warnings else ""
 
 

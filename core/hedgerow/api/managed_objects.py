@@ -78,7 +78,6 @@ _IDENTITY: Final = ("name", "uid", "resourceVersion", "deletionTimestamp")
 _DIGEST: Final = "labelsAndAnnotations"
 """Member of the transformed metadata. An API server stores no metadata of this name."""
 _DIGEST_LENGTH: Final = 12
-_COUNTED: Final = "#"
 
 
 def is_metadata_only(resource: Resource) -> bool:
@@ -106,10 +105,7 @@ def transform_of(resource: Resource) -> Callable[[Manifest], Manifest]:
 def object_watch(resource: Resource, cluster_id: str, predicate: Callable[[Change], bool]) -> Watch:
     """The watch of objects that ManagedResources may manage; alike for everybody, so that they are kept once.
 
-    Args:
-        resource: of the objects.
-        cluster_id: of the cluster whose ManagedResources are enqueued for the objects of their origin.
-        predicate: of changes that count.
+    ManagedResources of the cluster with the id are enqueued for changes, if these count, of objects of their origin.
     """
 
     def enqueue(live: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
@@ -135,18 +131,15 @@ def managed_kinds(class_filter: ClassFilter) -> Index[Kind]:
 
 
 def fingerprint(live: Manifest) -> str:
-    """Equal for two versions of an object if, and only if, nothing but their status can differ.
+    """Equal for two versions of a stored or transformed object if, and only if, nothing but their status can differ.
 
     If the server does not count generations, every version may differ.
-
-    Args:
-        live: an object as a server stores it, or transformed.
     """
     metadata = live.get("metadata") or {}
     generation = metadata.get("generation")
     if not generation or Kind.of(live) in _GENERATION_STANDS_STILL:
         return f"{uid_of(live)}@{resource_version_of(live)}"
-    return f"{uid_of(live)}{_COUNTED}{generation}{digest_of_metadata(live)}"
+    return f"{uid_of(live)}#{generation}{digest_of_metadata(live)}"
 
 
 def digest_of_metadata(live: Manifest) -> str:

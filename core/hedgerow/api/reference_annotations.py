@@ -104,11 +104,8 @@ _ANNOTATED: Final[Mapping[tuple[str, str], tuple[_Path, ...]]] = {
 def inject_annotations(manifest: Manifest, *additional: str) -> Result[Manifest, str]:
     """The object with an annotation for each ConfigMap and Secret that it uses, or why it cannot have them.
 
-    Replaces earlier annotations of that sort. Pod templates get them, too, so that the pods count as users themselves.
-
-    Args:
-        manifest: a pod, a workload, or a ManagedResource.
-        additional: keys of further annotations, each with an empty value.
+    The object is a pod, a workload, or a ManagedResource. Replaces earlier annotations of that sort; `additional` ones
+    have an empty value. Pod templates get them, too, so that the pods count as users themselves.
     """
     try:
         return _injected(manifest, additional)

@@ -10,7 +10,7 @@ Source: managed-resources §2, §4.4, §7.4 to §7.6; decision "`status.resource
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -136,7 +136,7 @@ class Reference:
 
 def references_of(managed_resource: Manifest) -> tuple[Reference, ...]:
     """The references in the status of a ManagedResource, as `references_in`."""
-    return _complete(each_at(_reference, managed_resource, "status", "resources"))
+    return _references(managed_resource, "status", "resources")
 
 
 def references_in(status: Manifest) -> tuple[Reference, ...]:
@@ -144,10 +144,11 @@ def references_in(status: Manifest) -> tuple[Reference, ...]:
 
     Entries without kind or name are left out: a request without a name would concern all objects of a kind.
     """
-    return _complete(each_at(_reference, status, "resources"))
+    return _references(status, "resources")
 
 
-def _complete(references: Iterable[Reference]) -> tuple[Reference, ...]:
+def _references(manifest: Manifest, *path: str) -> tuple[Reference, ...]:
+    references = each_at(_reference, manifest, *path)
     return tuple(each for each in references if all(each.kind) and each.key.name)
 
 
@@ -191,11 +192,6 @@ def readable_names(managed_resource: Manifest) -> tuple[str, ...]:
     refs = spec.get("secretRefs") if isinstance(spec, Mapping) else None
     names = (ref.get("name") for ref in refs if isinstance(ref, Mapping)) if isinstance(refs, list) else ()
     return tuple(name for name in names if name and isinstance(name, str))
-
-
-def secret_refs(names: Sequence[str]) -> list[Mapping[str, str]]:
-    """The entries of a spec that refer to Secrets."""
-    return [{"name": name} for name in names]
 
 
 class Origin(NamedTuple):
@@ -250,9 +246,7 @@ def asks_for_identity(configured: str) -> bool:
 def cluster_id(configured: str, identity: Answer) -> Result[str, str]:
     """The effective id of the source cluster, or why the process cannot start without one.
 
-    Args:
-        configured: what the configuration says: an id, or how to find one.
-        identity: the ConfigMap that tells it, or why it could not be read; it matters only where it was asked for.
+    The configuration says an id, or how to find one; only then the ConfigMap with the identity matters.
     """
     if not asks_for_identity(configured):
         return Success(configured)

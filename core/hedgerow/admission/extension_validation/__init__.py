@@ -6,13 +6,6 @@ for metadata, in `metadata`. `values` has the types of fields and finds what an 
 Source: webhooks-and-tokens §9.
 """
 
-from hedgerow.admission.extension_validation.kinds import (
-    KINDS,
-    path_of,
-    review,
-    validate_create,
-    validate_update,
-    webhooks,
-)
+from hedgerow.admission.extension_validation.kinds import KINDS, review, validate_create, validate_update, webhooks
 
-__all__ = ["KINDS", "path_of", "review", "validate_create", "validate_update", "webhooks"]
+__all__ = ["KINDS", "review", "validate_create", "validate_update", "webhooks"]

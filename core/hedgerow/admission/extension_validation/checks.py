@@ -99,12 +99,7 @@ not_negative_if_present: Final = _rule(
 
 
 def one_of(supported: Sequence[str], *, unless: Sequence[str | None] = ()) -> FieldRule:
-    """A text is one of the supported ones; an absent one counts as empty.
-
-    Args:
-        supported: texts.
-        unless: values that are not checked.
-    """
+    """A text is one of the supported ones, unless it is one that is not checked; an absent one counts as empty."""
     return _rule(
         lambda value: value not in unless and (value or "") not in supported,
         lambda path, value: unsupported(path, value or "", supported),
@@ -112,12 +107,7 @@ def one_of(supported: Sequence[str], *, unless: Sequence[str | None] = ()) -> Fi
 
 
 def immutable(path: str, *, empty_is_absent: bool = True) -> ChangeCheck:
-    """A field stays as it is.
-
-    Args:
-        path: the field.
-        empty_is_absent: whether the empty value means the same as none, and stands for it in messages.
-    """
+    """A field stays as it is. The empty value may mean the same as none; then it stands for it in messages."""
 
     def check(new: Manifest, old: Manifest) -> Iterator[Problem]:
         value, before = value_at(new, path), value_at(old, path)

@@ -84,11 +84,9 @@ DURATION: Final = JsonType(
 
 
 def shape(fields: Mapping[str, JsonType]) -> Shape:
-    """The shape that a table of fields states.
+    """The shape that a table of types by path states; lists and objects on the way to a field need not be stated.
 
-    Args:
-        fields: types by path, where `[]` stands for every item of a list and `{}` for every member of an object. Lists
-            and objects on the way to a field need not be stated.
+    In a path `[]` stands for every item of a list and `{}` for every member of an object.
     """
     return _shape([(_STEP.findall(path), json_type) for path, json_type in fields.items()])
 
@@ -144,12 +142,8 @@ _Pair: TypeAlias = tuple[_Place, Shape | None, Any, Any]
 def differences(new: Any, old: Any, expected: Shape | None = None) -> Iterator[str]:
     """Where two values differ, as `ingress[0].ipBlock.cidr: b != a`; confidential values are not shown.
 
-    Members come in the order of their names, items in the order of the lists.
-
-    Args:
-        new: the new value.
-        old: the stored one.
-        expected: the shape of both; none: no types of fields are known.
+    Members come in the order of their names, items in the order of the lists. Without a shape no types of fields are
+    known.
     """
     # No recursion, because nothing limits how deep users nest values.
     pending: list[_Pair] = [(None, expected, new, old)]

@@ -202,10 +202,7 @@ def register(
 ) -> Result[NamespacePolicyConfig | None, Failure]:
     """The configuration to start the controller with; none if there is nothing to start; or why it cannot start.
 
-    Args:
-        garden: the created Garden; none if it is gone again. One that is being deleted still counts.
-        additional_selectors: of the component configuration.
-        already: True if the controller was started in this process.
+    It starts once in a process, unless the Garden is gone again. One that is being deleted still counts.
     """
     if already or garden is None:
         return Success(None)

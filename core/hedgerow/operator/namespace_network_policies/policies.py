@@ -140,7 +140,8 @@ PolicyDecision: TypeAlias = Apply | Delete | Keep | Failure
 
 def decide(facts: NamespaceFacts) -> dict[str, PolicyDecision]:
     """What to do about each policy, by name and in order; nothing in a namespace that is not active."""
-    return {policy.name: _decision(policy, facts) for policy in GENERAL_POLICIES} if facts.namespace.is_active else {}
+    is_active = facts.namespace.phase == "Active" and not facts.namespace.deleting
+    return {policy.name: _decision(policy, facts) for policy in GENERAL_POLICIES if is_active}
 
 
 def _decision(policy: GeneralPolicy, facts: NamespaceFacts) -> PolicyDecision:

@@ -35,11 +35,6 @@ class NamespaceView(NamedTuple):
         phase = (namespace.get("status") or {}).get("phase") or ""
         return cls(name, {**labels_of(namespace), METADATA_NAME: name}, phase, is_terminating(namespace))
 
-    @property
-    def is_active(self) -> bool:
-        """False if its policies are left alone."""
-        return self.phase == "Active" and not self.deleting
-
 
 class EndpointSubset(NamedTuple):
     """Addresses that serve the same ports."""

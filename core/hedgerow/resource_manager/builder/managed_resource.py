@@ -20,7 +20,7 @@ from hedgerow.api.managed_resources import (
     RESOURCES_APPLIED,
 )
 from hedgerow.api.reference_annotations import inject_annotations
-from hedgerow.api.references import secret_names, secret_refs
+from hedgerow.api.references import secret_names
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
 from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_of, labels_of
 from hedgerow.machinery.reading import with_value, without
@@ -45,7 +45,7 @@ def new_managed_resource(
         "apiVersion": MANAGED_RESOURCES.api_version,
         "kind": MANAGED_RESOURCES.kind,
         "metadata": {"namespace": namespace, "name": name, **({"labels": dict(labels)} if labels else {})},
-        "spec": {"secretRefs": secret_refs(secret_names), **spec},
+        "spec": {"secretRefs": [{"name": secret} for secret in secret_names], **spec},
     }
 
 

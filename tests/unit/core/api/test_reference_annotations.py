@@ -16,7 +16,6 @@ from hedgerow.api.reference_annotations import (
     kind_from_annotation_key,
     pod_references,
 )
-from hedgerow.api.references import secret_refs
 from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import UnreadableError
@@ -223,7 +222,7 @@ def managed_resource(*names: str) -> dict[str, Any]:
         "apiVersion": "resources.gardener.cloud/v1alpha1",
         "kind": "ManagedResource",
         "metadata": {"name": "one"},
-        "spec": {"secretRefs": secret_refs(names)},
+        "spec": {"secretRefs": [{"name": secret} for secret in names]},
     }
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES, ClassFilter
-from hedgerow.api.references import secret_names, secret_refs
+from hedgerow.api.references import secret_names
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
@@ -34,7 +34,7 @@ def managed_resource(
 ) -> dict[str, Any]:
     return {
         "metadata": {"namespace": namespace, "name": name, "generation": 1, "uid": name} | metadata,
-        "spec": {"class": of, "secretRefs": secret_refs(names)},
+        "spec": {"class": of, "secretRefs": [{"name": secret} for secret in names]},
     }
 
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import ClassFilter
-from hedgerow.api.references import secret_refs
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.patches import apply_merge_patch
@@ -33,7 +32,7 @@ def secret(*finalizers: str) -> Manifest:
 def managed_resource(*secrets: str, of: str = "ours", namespace: str = "shop", **metadata: Any) -> Manifest:
     return {
         "metadata": {"namespace": namespace, "name": "app"} | metadata,
-        "spec": {"class": of, "secretRefs": secret_refs(secrets)},
+        "spec": {"class": of, "secretRefs": [{"name": secret} for secret in secrets]},
     }
 
 
