@@ -7,7 +7,6 @@ Source: managed-resources §4.4, §7.9.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from types import MappingProxyType
 from typing import Final
@@ -25,8 +24,8 @@ from hedgerow.resource_manager.managed_resources.conditions import attempted
 from hedgerow.resource_manager.managed_resources.desired import (
     Desired,
     DesiredObject,
-    in_install_order,
     injected_labels,
+    install_place,
 )
 from hedgerow.resource_manager.managed_resources.equivalences import equivalences_of
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
@@ -38,17 +37,11 @@ from hedgerow.resource_manager.managed_resources.server_defaults.rules import St
 _NOTHING: Final[Mapping[Identity, ObjectState | None]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """All objects are as desired."""
+async def apply(mr: Reconciliation, content: Content, desired: Desired) -> tuple[Desired, Sequence[ObjectState]] | Plan:
+    """Apply all objects that the content of the Secrets asks for; the end of the reconciliation if one fails.
 
-    desired: Desired
-    """What was applied, with the scopes of kinds that this reconciliation has defined."""
-    states: tuple[ObjectState, ...]
-
-
-async def apply(mr: Reconciliation, content: Content, desired: Desired) -> Applied | Plan:
-    """Apply all objects that the content of the Secrets asks for; the end of the reconciliation if one fails."""
+    Returns what was applied, with the scopes of kinds that this reconciliation has defined, and the objects' states.
+    """
     autoscaled = await all_scaled_objects(mr.snapshot)
     if not isinstance(autoscaled, ScaledObjects):
         return await _failed(mr, desired, ApplyError(*autoscaled))
@@ -79,12 +72,12 @@ async def _objects(
 ) -> list[ObjectApplication]:
     """The objects in install order; what can be decided without reading is decided."""
     options_of = _merge_options(mr, autoscaled)
-    by_manifest: dict[int, ObjectApplication] = {}
+    objects: list[ObjectApplication] = []
     for wanted in desired.objects:
-        each = by_manifest[id(wanted.manifest)] = ObjectApplication(mr, wanted, *options_of(wanted), rules)
+        objects.append(each := ObjectApplication(mr, wanted, *options_of(wanted), rules))
         each.begin()
         await mr.work(each.nodes)
-    return [by_manifest[id(manifest)] for manifest in in_install_order(wanted.manifest for wanted in desired.objects)]
+    return sorted(objects, key=lambda each: install_place(each.wanted.manifest))
 
 
 def _merge_options(
@@ -203,8 +196,10 @@ def _claimed(mr: Reconciliation, key: ObjectKey) -> frozenset[Identity]:
     return frozenset(each.identity for each in references_of(other))
 
 
-async def _end(mr: Reconciliation, desired: Desired, objects: Sequence[ObjectApplication]) -> Applied | Plan:
-    """The states of the objects, or the end of the reconciliation if one of them failed."""
+async def _end(
+    mr: Reconciliation, desired: Desired, objects: Sequence[ObjectApplication]
+) -> tuple[Desired, Sequence[ObjectState]] | Plan:
+    """What `apply` returns once nothing is left to write."""
     done: dict[Identity, ObjectState | None] = {}
     error: ApplyError | None = None
     for each in objects:
@@ -216,7 +211,7 @@ async def _end(mr: Reconciliation, desired: Desired, objects: Sequence[ObjectApp
                 break
     if error is not None:
         return await _failed(mr, desired, error, done)
-    return Applied(desired, tuple(state for state in done.values() if state is not None))
+    return desired, [state for state in done.values() if state is not None]
 
 
 async def _failed(

@@ -22,8 +22,8 @@ from hedgerow.api.managed_resources import (
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.plan import Event, Plan
+from hedgerow.resource_manager.managed_resources.deletion import Foreign, foreign_events
 from hedgerow.resource_manager.managed_resources.desired import Desired
-from hedgerow.resource_manager.managed_resources.pruning import Foreign, foreign_events
 from hedgerow.resource_manager.managed_resources.reconciliation import (
     ObjectState,
     Reconciliation,
@@ -86,8 +86,8 @@ async def finish(
     mr: Reconciliation,
     content: Content,
     desired: Desired,
-    foreign: Foreign,
     applied: Sequence[ObjectState],
+    foreign: Foreign,
     *,
     recovers: bool,
 ) -> Plan:
@@ -97,8 +97,8 @@ async def finish(
         mr: the ManagedResource.
         content: what its Secrets hold.
         desired: what it asks for.
+        applied: the states of its objects, as far as they are known.
         foreign: objects that are no longer listed and stay.
-        applied: the objects that are as desired, as far as their state is known.
         recovers: True if the condition was false when the reconciliation began.
     """
     statement = _APPLIED

@@ -258,11 +258,7 @@ def _recorded(wanted: Iterable[DesiredObject], previous: PreviousReferences) -> 
     return in_order((*previous.references.values(), *new.values())) if new else ()
 
 
-def in_install_order(manifests: Iterable[Manifest]) -> list[Manifest]:
-    """The objects in the order in which they are applied; those of one kind by name, then by namespace."""
-    return sorted(manifests, key=_place)
-
-
-def _place(manifest: Manifest) -> tuple[int, str, str, str]:
+def install_place(manifest: Manifest) -> tuple[int, str, str, str]:
+    """The sort key for the order in which objects are applied; those of one kind by name, then by namespace."""
     kind, key = str(manifest.get("kind") or ""), key_of(manifest)
     return _RANK.get(kind, len(_RANK)), kind, str(key.name), str(key.namespace)

@@ -36,9 +36,9 @@ from hedgerow.resource_manager.managed_resources.server_defaults.kinds import st
 from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, StorageRule
 from hedgerow.resource_manager.managed_resources.unchanged import Verdict, is_due, is_object_unchanged, verdict
 from hedgerow.resource_manager.managed_resources.write_errors import (
+    CONFLICT,
     apply_error,
     error_text,
-    exists_already,
     has_come_too_late,
     is_to_be_read_again,
     replacement,
@@ -110,7 +110,7 @@ class ObjectApplication:
     def has_met_an_existing_object(self) -> bool:
         """True if a creation failed because the object exists, or failed otherwise and the object exists."""
         errors = (write.error for write in self.writes if isinstance(write.action, Create))
-        return any(error is not None and (self.live is not None or exists_already(error)) for error in errors)
+        return any(error is not None and (self.live is not None or error.code == CONFLICT) for error in errors)
 
     @property
     def write(self) -> Write | None:

@@ -21,8 +21,14 @@ from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.applying import apply
 from hedgerow.resource_manager.managed_resources.conditions import attempted, finish, invalidate, record
-from hedgerow.resource_manager.managed_resources.deletion import delete, hand_over, hold
-from hedgerow.resource_manager.managed_resources.pruning import RETRY_AFTER, prune, release_orphans
+from hedgerow.resource_manager.managed_resources.deletion import (
+    RETRY_AFTER,
+    delete,
+    hand_over,
+    hold,
+    prune,
+    release_orphans,
+)
 from hedgerow.resource_manager.managed_resources.reconciliation import (
     ManagedResourceConfig,
     Reconciliation,
@@ -102,7 +108,7 @@ async def _applied(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each
     applied = await apply(mr, content, desired)
     if isinstance(applied, Plan):
         return applied
-    return await finish(mr, content, applied.desired, foreign, applied.states, recovers=recovers)
+    return await finish(mr, content, *applied, foreign, recovers=recovers)
 
 
 async def _begin_operation(mr: Reconciliation) -> Plan | None:

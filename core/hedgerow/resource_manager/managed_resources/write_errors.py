@@ -12,7 +12,7 @@ from hedgerow.machinery.plan import ApiError, Create, Delete, Update, WriteResul
 from hedgerow.machinery.scalars import parse_bool
 
 _NO_ANSWER: Final = 0
-_CONFLICT: Final = 409
+CONFLICT: Final = 409
 _INVALID: Final = 422
 _MOST_ATTEMPTS: Final = 4
 """Attempts to write one object in one reconciliation."""
@@ -37,12 +37,7 @@ def is_to_be_read_again(writes: Sequence[WriteResult]) -> bool:
 
 def has_come_too_late(write: WriteResult) -> bool:
     """True if a write failed because another client changed or deleted the object first."""
-    return write.error is not None and (write.error.is_not_found or write.error.code == _CONFLICT)
-
-
-def exists_already(error: ApiError) -> bool:
-    """True if a creation failed because the object exists."""
-    return error.code == _CONFLICT
+    return write.error is not None and (write.error.is_not_found or write.error.code == CONFLICT)
 
 
 def replacement(failed: WriteResult) -> Delete | None:
@@ -72,7 +67,7 @@ def error_text(writes: Sequence[WriteResult], wanted: object) -> str:
             return f"error deleting object \"{wanted}\" after 'invalid' update error: {message}"
         invalid = writes[-2].error if len(writes) > 1 else None
         return f'deleted object "{wanted}" {_REASON_OF_DELETION}: {invalid.message if invalid else ""}'
-    is_conflict = last.error is not None and last.error.code == _CONFLICT
+    is_conflict = last.error is not None and last.error.code == CONFLICT
     return message if isinstance(last.action, Update) and is_conflict else apply_error(wanted, message)
 
 

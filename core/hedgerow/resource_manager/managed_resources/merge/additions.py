@@ -20,7 +20,6 @@ from hedgerow.machinery.objects import FIELD_MANAGER, Manifest, annotations_of, 
 from hedgerow.machinery.reading import UnreadableError, object_at, objects_at, text_at, with_each, with_value
 
 _CA_BUNDLE: Final = "caBundle"
-_CONVERSION: Final = ("spec", "conversion", "webhook", "clientConfig")
 _INJECTORS: Final = (
     "cert-manager.io/inject-apiserver-ca",
     "cert-manager.io/inject-ca-from",
@@ -84,18 +83,16 @@ def _completed_webhooks(wanted: Manifest, live: Manifest) -> Manifest:
     return with_each(wanted, ("webhooks",), completed)
 
 
+def _completed_bundle(wanted: Manifest, live: Manifest, *path: str) -> Manifest:
+    """The object with the bundle at a path, unless it has nothing there or skips the verification of servers."""
+    config = object_at(wanted, *path)
+    if not config or config.get("insecureSkipTLSVerify") or not _is_injected(wanted, live, *map(field, path)):
+        return wanted
+    return _with_live(wanted, live, path, _CA_BUNDLE)
+
+
 def _completed_definition(wanted: Manifest, live: Manifest) -> Manifest:
-    if not object_at(wanted, *_CONVERSION) or not _is_injected(wanted, live, *map(field, _CONVERSION)):
-        return wanted
-    return _with_live(wanted, live, _CONVERSION, _CA_BUNDLE)
-
-
-def _completed_api_service(wanted: Manifest, live: Manifest) -> Manifest:
-    """An APIService that skips verification must not have a CA bundle."""
-    skips_verification = object_at(wanted, "spec").get("insecureSkipTLSVerify")
-    if skips_verification or not _is_injected(wanted, live, field("spec")):
-        return wanted
-    return _with_live(wanted, live, ("spec",), _CA_BUNDLE)
+    return _completed_bundle(wanted, live, "spec", "conversion", "webhook", "clientConfig")
 
 
 def _completed_node(wanted: Manifest, live: Manifest) -> Manifest:
@@ -174,5 +171,5 @@ _COMPLETIONS: Final[Mapping[tuple[str, str], Callable[[Manifest, Manifest], Mani
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): _completed_webhooks,
     ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): _completed_webhooks,
     ("apiextensions.k8s.io", "CustomResourceDefinition"): _completed_definition,
-    ("apiregistration.k8s.io", "APIService"): _completed_api_service,
+    ("apiregistration.k8s.io", "APIService"): lambda wanted, live: _completed_bundle(wanted, live, "spec"),
 }

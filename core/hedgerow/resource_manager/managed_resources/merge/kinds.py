@@ -1,11 +1,18 @@
-"""Live values that the merge keeps by kind: set by autoscalers or controllers, or allocated by the API server.
+"""The rules of the merge by kind.
 
-Source: managed-resources §8.3, §8.4.
+The merge keeps live values that autoscalers or controllers have set, or that the API server has allocated.
+
+It refuses label selectors with unknown fields, in the kinds that every API server has. An API server drops these
+fields, and a selector that lost a letter is empty: a NetworkPolicy selects all pods, a webhook all objects.
+
+Source: managed-resources §8.3, §8.4; decision "unknown field in an annotation's JSON", for manifests.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, TypeAlias
 
+from hedgerow.api.kubernetes import RBAC
 from hedgerow.api.references import group_kind_of
 from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest
@@ -19,13 +26,13 @@ from hedgerow.machinery.reading import (
     with_value,
     without,
 )
+from hedgerow.machinery.selectors import unknown_field_problems
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
 
 KindRule: TypeAlias = Callable[[Manifest, Manifest, Scaling], Manifest]
 """Merges an object of one kind with the live one; raises UnreadableError."""
 
 _POD_TEMPLATE: Final = ("spec", "template")
-_CRON_JOB_TEMPLATE: Final = ("spec", "jobTemplate", "spec", "template")
 _LOAD_BALANCER_ANNOTATIONS: Final = "loadbalancer.openstack.org"
 """Prefix of annotations in which a cloud controller records the load balancer of a Service."""
 
@@ -64,10 +71,6 @@ def _job(desired: Manifest, live: Manifest, scaling: Scaling) -> Manifest:
     if labels := {**texts_at(live, *path), **texts_at(desired, *path)}:
         merged = with_value(merged, path, labels)
     return _with_live_resources(merged, live, scaling)
-
-
-def _cron_job(desired: Manifest, live: Manifest, scaling: Scaling) -> Manifest:
-    return _with_live_resources(desired, live, scaling, _CRON_JOB_TEMPLATE)
 
 
 def _service_account(desired: Manifest, live: Manifest, _: Scaling) -> Manifest:
@@ -151,8 +154,58 @@ _RULES: Final[Mapping[tuple[str, str], KindRule]] = {
     ("apps", "DaemonSet"): _with_live_resources,
     ("apps", "Deployment"): _deployment,
     ("apps", "StatefulSet"): _stateful_set,
-    ("batch", "CronJob"): _cron_job,
+    ("batch", "CronJob"): partial(_with_live_resources, template=("spec", "jobTemplate", "spec", "template")),
     ("batch", "Job"): _job,
     ("extensions", "Deployment"): _deployment,
     ("extensions", "StatefulSet"): _stateful_set,
 }
+
+_LIST: Final = "[]"
+_ADMISSION: Final = "admissionregistration.k8s.io"
+_PEERS: Final = ("podSelector", "namespaceSelector")
+_MATCHES: Final = ("objectSelector", "namespaceSelector")
+_WEBHOOKS: Final = tuple(f"webhooks[].{name}" for name in _MATCHES)
+_CONSTRAINTS: Final = tuple(f"spec.matchConstraints.{name}" for name in _MATCHES)
+_BINDINGS: Final = (*(f"spec.matchResources.{name}" for name in _MATCHES), "spec.paramRef.selector")
+
+_SELECTORS: Final[Mapping[tuple[str, str], Sequence[str]]] = {
+    ("networking.k8s.io", "NetworkPolicy"): (
+        "spec.podSelector",
+        *(f"spec.ingress[].from[].{name}" for name in _PEERS),
+        *(f"spec.egress[].to[].{name}" for name in _PEERS),
+    ),
+    ("policy", "PodDisruptionBudget"): ("spec.selector",),
+    (_ADMISSION, "MutatingWebhookConfiguration"): _WEBHOOKS,
+    (_ADMISSION, "ValidatingWebhookConfiguration"): _WEBHOOKS,
+    (_ADMISSION, "MutatingAdmissionPolicy"): _CONSTRAINTS,
+    (_ADMISSION, "ValidatingAdmissionPolicy"): _CONSTRAINTS,
+    (_ADMISSION, "MutatingAdmissionPolicyBinding"): _BINDINGS,
+    (_ADMISSION, "ValidatingAdmissionPolicyBinding"): _BINDINGS,
+    (RBAC, "ClusterRole"): ("aggregationRule.clusterRoleSelectors[]",),
+    **{("apps", kind): ("spec.selector",) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")},
+}
+"""Where each kind has label selectors; that of a Job stays as the API server generated it."""
+
+
+def selector_problem(manifest: Manifest) -> Problem | None:
+    """The first unknown field in a label selector; the API server refuses selectors of another shape."""
+    for path in _SELECTORS.get(group_kind_of(manifest), ()):
+        for field, selector in _values_at(manifest, path.split("."), ""):
+            for problem in unknown_field_problems(selector, field):
+                return problem
+    return None
+
+
+def _values_at(value: Any, path: Sequence[str], field: str) -> Iterator[tuple[str, Any]]:
+    """The values at a path, each with the path that has the indexes of the items on the way."""
+    if not path:
+        yield field, value
+        return
+    name = path[0].removesuffix(_LIST)
+    member = value.get(name) if isinstance(value, Mapping) else None
+    at = f"{field}.{name}" if field else name
+    if not path[0].endswith(_LIST):
+        yield from _values_at(member, path[1:], at)
+    elif isinstance(member, list):
+        for index, item in enumerate(member):
+            yield from _values_at(item, path[1:], f"{at}[{index}]")

@@ -26,8 +26,7 @@ from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import UnreadableError, object_at, texts_at, with_each, with_value
 from hedgerow.resource_manager.managed_resources.autoscalers import NOT_SCALED, Scaling
 from hedgerow.resource_manager.managed_resources.merge.additions import with_additions
-from hedgerow.resource_manager.managed_resources.merge.kinds import kind_rule
-from hedgerow.resource_manager.managed_resources.merge.selectors import selector_problem
+from hedgerow.resource_manager.managed_resources.merge.kinds import kind_rule, selector_problem
 from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference, left_by_the_server
 from hedgerow.resource_manager.managed_resources.server_defaults.rules import StorageRule
 

@@ -6,6 +6,7 @@ Source: Kubernetes API, Pod, Volume, PersistentVolume, PersistentVolumeClaim and
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hedgerow.machinery.reading import object_at
 from hedgerow.resource_manager.managed_resources.server_defaults.rules import StorageRule, rule
 
 _FILES: Final = rule({"defaultMode": 0o644})
@@ -146,12 +147,9 @@ def _strategy(**defaults: Any) -> StorageRule:
 
 
 def _workload(defaults: Mapping[str, Any], annotation: str = "", **members: StorageRule) -> StorageRule:
-    """A kind that makes pods from a template.
+    """A kind that makes pods from a template; `defaults` and `members` are those of its spec.
 
-    Args:
-        defaults: of its specification.
-        annotation: the one that its controller keeps at the object.
-        members: rules of the members of its specification.
+    Its controller maintains the annotation.
     """
     return rule(
         metadata=rule(annotations=rule(assigned=annotation)),
@@ -174,15 +172,9 @@ DAEMON_SET: Final = _workload(
 REPLICA_SET: Final = _workload({"replicas": 1})
 
 
-def _labels_of_the_template(controller: Mapping[str, Any]) -> Any:
-    """A controller that does not say which pods are its own means those that it makes."""
-    value: Any = controller
-    for name in ("template", "metadata", "labels"):
-        value = value.get(name) if isinstance(value, (dict, Mapping)) else None
-    return value
-
-
-REPLICATION_CONTROLLER: Final = _workload({"replicas": 1, "selector": _labels_of_the_template})
+REPLICATION_CONTROLLER: Final = _workload(
+    {"replicas": 1, "selector": lambda spec: object_at(spec, "template", "metadata").get("labels")}
+)
 
 STATEFUL_SET: Final = _workload(
     {

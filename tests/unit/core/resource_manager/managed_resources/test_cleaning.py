@@ -14,7 +14,7 @@ from hedgerow.api.managed_resources import (
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.plan import Action, Delete, Update
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.resource_manager.managed_resources.pruning import MOST_TOLD
+from hedgerow.resource_manager.managed_resources.deletion import MOST_TOLD
 from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow_adapters.memory import InMemoryCluster
 from tests.unit.core.resource_manager.managed_resources.harness import (

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from returns.result import Success
 
+from hedgerow.resource_manager.managed_resources.merge.kinds import selector_problem
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions, merge
-from hedgerow.resource_manager.managed_resources.merge.selectors import selector_problem
 
 NETWORK = "networking.k8s.io/v1"
 ADMISSION = "admissionregistration.k8s.io/v1"
