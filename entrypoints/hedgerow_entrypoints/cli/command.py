@@ -1,7 +1,6 @@
 """The `hedgerow` command: its subcommands, and how it ends.
 
-Each subcommand stands in a module of its own that is imported when it is asked for, so that one does not pay for the
-others, and help for none.
+Each subcommand stands in a module of its own that is imported when it is called, so that none pays for the others.
 """
 
 import os
@@ -52,39 +51,24 @@ class CommandGroup(click.Group):
 
 
 class LazyGroup(CommandGroup):
-    """A group whose subcommands are imported on first use."""
+    """A group whose subcommands are imported when they are called; until then, name and summary stand for each."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
         """The names, in the order in which they are explained."""
-        return list(SUBCOMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- as above
-        """The subcommand of a name."""
-        if cmd_name not in SUBCOMMANDS:
-            return None
-        command: click.Command = import_module(f"{__package__}.{SUBCOMMANDS[cmd_name][0]}").command
-        return command
+        return [*self.commands]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The subcommand that the arguments name; where there is none of that name, what may have been meant."""
-        if args[0] not in SUBCOMMANDS and not ctx.resilient_parsing:
-            from difflib import get_close_matches  # noqa: PLC0415 -- slow to import, and seldom needed
-
-            for close in get_close_matches(args[0], SUBCOMMANDS, n=1):
-                ctx.fail(f"No such command '{args[0]}'. Did you mean '{close}'?")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 -- as above
-        """The list of subcommands, without importing one."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in SUBCOMMANDS.items()])
+        """The subcommand that the arguments name."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, import_module(f"{__package__}.{SUBCOMMANDS[name][0]}").command if name else found, rest
 
 
 @click.group(
     name="hedgerow",
     cls=LazyGroup,
+    commands={name: click.Command(name, short_help=summary) for name, (_, summary) in SUBCOMMANDS.items()},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog='Shell completion: eval "$(_HEDGEROW_COMPLETE=bash_source hedgerow)" (or zsh_source, fish_source).',
 )
@@ -124,10 +108,12 @@ def main(arguments: Sequence[str] | None = None, command: click.Command = hedger
 def _explain(error: click.ClickException) -> None:
     if isinstance(error, CommandError | click.exceptions.NoArgsIsHelpError):
         error.show()
-        return
-    note(f"error: {error.format_message()}")
-    if isinstance(error, click.UsageError) and error.ctx:
-        note(f"Try '{error.ctx.command_path} --help' for help.")
+    else:
+        if isinstance(error, click.exceptions.NoSuchCommand) and error.possibilities:
+            del error.possibilities[1:]  # the closest one will do
+        note(f"error: {error.format_message()}")
+        if isinstance(error, click.UsageError) and error.ctx:
+            note(f"Try '{error.ctx.command_path} --help' for help.")
 
 
 def _forget_output() -> None:
