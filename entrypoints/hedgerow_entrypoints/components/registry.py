@@ -58,13 +58,19 @@ class ControllerEntry(Generic[Configuration]):
     """The controller for a configuration, enabled or not, and the effective id of the source cluster."""
     section: str = ""
     """Its section below `controllers` in the configuration file; empty: it has none."""
-    is_enabled: Callable[[Configuration], bool] = lambda _configuration: True
-    """Whether a process with a configuration runs it."""
     aliases: tuple[str, ...] = ()
     """Other names that the command line accepts; help and completion do not show them."""
     namespaces: tuple[str, ...] = ()
     """The fields of its section that name a namespace in which it needs permissions."""
     remarks: Callable[[], Remarks] = lambda: NO_REMARKS
+
+    def is_enabled(self, configuration: Any) -> bool:
+        """True if a process with a configuration runs it: unless its section can disable it, and does."""
+        if not self.section:
+            return True
+        sections = configuration.controllers
+        (attribute,) = (field.attribute for field in sections.declared if field.name == self.section)
+        return bool(getattr(getattr(sections, attribute), "enabled", True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

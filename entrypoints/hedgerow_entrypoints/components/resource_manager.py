@@ -7,7 +7,8 @@ Source: managed-resources §4.2.
 # ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from hedgerow.admission import Webhook
@@ -32,20 +33,12 @@ def _garbage_collector(settings: ResourceManagerConfiguration, _cluster_id: str)
     return garbage_collector(GarbageCollectorConfig(namespaces=settings.looked_after.namespaces, **period))
 
 
-def _health(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
-    from hedgerow.resource_manager.health.controller import HealthConfig, health_controller
+def _health(settings: ResourceManagerConfiguration, cluster_id: str, *, progressing: bool = False) -> Controller[Any]:
+    from hedgerow.resource_manager.health.controller import HealthConfig, health_controller, progressing_controller
 
     section = settings.controllers.health
     config = HealthConfig(ClassFilter(settings.controllers.resource_class), cluster_id, section.sync_period)
-    return health_controller(config, section.concurrent_syncs)
-
-
-def _health_progressing(settings: ResourceManagerConfiguration, cluster_id: str) -> Controller[Any]:
-    from hedgerow.resource_manager.health.controller import HealthConfig, progressing_controller
-
-    section = settings.controllers.health
-    config = HealthConfig(ClassFilter(settings.controllers.resource_class), cluster_id, section.sync_period)
-    return progressing_controller(config, section.concurrent_syncs)
+    return (progressing_controller if progressing else health_controller)(config, section.concurrent_syncs)
 
 
 def _kubelet_csr_approver(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
@@ -125,44 +118,6 @@ def _set(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _enabled(section: str) -> Callable[[ResourceManagerConfiguration], bool]:
-    return lambda settings: bool(getattr(settings.controllers, section).enabled)
-
-
-_CONTROLLERS: Final[tuple[ControllerEntry[ResourceManagerConfiguration], ...]] = (
-    ControllerEntry(
-        "kubelet-csr-approver",
-        _kubelet_csr_approver,
-        "kubeletCSRApprover",
-        _enabled("kubelet_csr_approver"),
-        namespaces=("machineNamespace",),
-    ),
-    ControllerEntry("garbage-collector", _garbage_collector, "garbageCollector", _enabled("garbage_collector")),
-    ControllerEntry("health", _health, "health"),
-    ControllerEntry("health-progressing", _health_progressing, "health"),
-    ControllerEntry(
-        "managedresource",
-        _managed_resource,
-        "managedResource",
-        aliases=("managed-resource",),
-        remarks=_managed_resource_remarks,
-    ),
-    ControllerEntry(
-        "networkpolicy", _network_policy, "networkPolicy", _enabled("network_policy"), aliases=("network-policy",)
-    ),
-    ControllerEntry("secret", _secret, "secret"),
-    ControllerEntry("token-invalidator", _token_invalidator, "tokenInvalidator", _enabled("token_invalidator")),
-    ControllerEntry(
-        "token-requestor",
-        _token_requestor,
-        "tokenRequestor",
-        _enabled("token_requestor"),
-        namespaces=("targetNamespace",),
-    ),
-    ControllerEntry("node", _node, "node", _enabled("node")),
-)
-
-
 def _settings(configuration: ResourceManagerConfiguration) -> ProcessSettings:
     requestor, namespaces = configuration.controllers.token_requestor, configuration.source.namespaces
     return ProcessSettings(
@@ -200,7 +155,26 @@ COMPONENT: Final = Component(
     document=ResourceManagerConfiguration,
     without_file=lambda _ask: ResourceManagerConfiguration(),
     settings=_settings,
-    controllers=_CONTROLLERS,
+    controllers=(
+        ControllerEntry(
+            "kubelet-csr-approver", _kubelet_csr_approver, "kubeletCSRApprover", namespaces=("machineNamespace",)
+        ),
+        ControllerEntry("garbage-collector", _garbage_collector, "garbageCollector"),
+        ControllerEntry("health", _health, "health"),
+        ControllerEntry("health-progressing", partial(_health, progressing=True), "health"),
+        ControllerEntry(
+            "managedresource",
+            _managed_resource,
+            "managedResource",
+            aliases=("managed-resource",),
+            remarks=_managed_resource_remarks,
+        ),
+        ControllerEntry("networkpolicy", _network_policy, "networkPolicy", aliases=("network-policy",)),
+        ControllerEntry("secret", _secret, "secret"),
+        ControllerEntry("token-invalidator", _token_invalidator, "tokenInvalidator"),
+        ControllerEntry("token-requestor", _token_requestor, "tokenRequestor", namespaces=("targetNamespace",)),
+        ControllerEntry("node", _node, "node"),
+    ),
     webhooks=_webhooks,
     admission=lambda configuration: configuration.admission,
     redaction=_redaction,

@@ -53,20 +53,8 @@ COMPONENT: Final = Component(
     without_file=lambda _ask: RsyslogRelpConfiguration(),
     settings=_settings,
     controllers=(
-        ControllerEntry(
-            "shoot_rsyslog_relp_lifecycle_controller",
-            _lifecycle,
-            "lifecycle",
-            lambda configuration: configuration.controllers.lifecycle.enabled,
-            aliases=("rsyslog-relp",),
-        ),
-        ControllerEntry(
-            "heartbeat",
-            _heartbeat,
-            "heartbeat",
-            lambda configuration: configuration.controllers.heartbeat.enabled,
-            namespaces=("namespace",),
-        ),
+        ControllerEntry("shoot_rsyslog_relp_lifecycle_controller", _lifecycle, "lifecycle", aliases=("rsyslog-relp",)),
+        ControllerEntry("heartbeat", _heartbeat, "heartbeat", namespaces=("namespace",)),
     ),
     webhooks=_webhooks,
 )

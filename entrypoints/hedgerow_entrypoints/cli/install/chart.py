@@ -75,23 +75,16 @@ def _webhook(name: str) -> Switch:
     return Switch(((f"webhooks.{name}.enabled",),), {"webhooks": {name: {"enabled": True, **settings}}})
 
 
+_INGRESS_CONTROLLER: Final = {"namespace": "ingress", "podSelector": {"matchLabels": {"app": "any"}}}
 _INGRESSES: Final = Switch(
     (("controllers.networkPolicy.enabled",), ("controllers.networkPolicy.ingressControllerSelector",)),
-    {
-        "controllers": {
-            "networkPolicy": {
-                "enabled": True,
-                "ingressControllerSelector": {"namespace": "ingress", "podSelector": {"matchLabels": {"app": "any"}}},
-            }
-        }
-    },
+    {"controllers": {"networkPolicy": {"enabled": True, "ingressControllerSelector": _INGRESS_CONTROLLER}}},
 )
 _INVALIDATION: Final = Switch(
     (("controllers.tokenInvalidator.enabled", "controllers.tokenValidator.enabled"),),
     {"controllers": {"tokenInvalidator": {"enabled": True}}, "webhooks": {"tokenInvalidator": {"enabled": True}}},
 )
 """Controller and webhook are enabled together, or the configuration is not valid."""
-_SEPARATE: Final[Mapping[str, Any]] = {"targetClientConnection": {}}
 _OPTIONAL: Final = [entry for entry in COMPONENT.controllers if not entry.is_enabled(ResourceManagerConfiguration())]
 _SWITCHES: Final[dict[str, tuple[Switch, ...]]] = {entry.section: (_controller(entry),) for entry in _OPTIONAL}
 _SWITCHES["networkPolicy"] += (_INGRESSES,)
@@ -105,27 +98,20 @@ WEBHOOKS: Final = tuple(
 
 def permission_features() -> list[dict[str, Any]]:
     """The permissions of what is always on, and what each switch adds to them."""
-    always = _permissions({})
+    always = permissions_of_process(_configuration({}))
     features = [_feature((), [each for each in always if not concerns_anything(each)], {})]
     for switch in (*CONTROLLERS, *(each for each in WEBHOOKS if each not in CONTROLLERS)):
-        added = [each for each in _permissions(switch.section) if each not in always]
-        beside_another_target = _permissions({**switch.section, **_SEPARATE})
-        anyway = [each for each in added if each in beside_another_target]
-        else_alone = [each for each in added if each not in anyway]
-        if anyway:
+        alone = permissions_of_process(_configuration(switch.section))
+        beside_another_target = permissions_of_process(_configuration({**switch.section, "targetClientConnection": {}}))
+        added = [each for each in alone if each not in always]
+        if anyway := [each for each in added if each in beside_another_target]:
             features.append(_feature(switch.fields, anyway, switch.places))
-        if else_alone:
+        if else_alone := [each for each in added if each not in beside_another_target]:
             features.append(_feature((*switch.fields, (IS_ITS_OWN_TARGET,)), else_alone, switch.places))
     lease = ObjectKey("leaderElection.resourceNamespace", "leaderElection.resourceName")
-    fields = {name: name for name in lease}
-    features.append(_feature(((ELECTS,),), election_permissions(lease), fields))
+    features.append(_feature(((ELECTS,),), election_permissions(lease), {name: name for name in lease}))
     features.append(_feature(((ASKS_FOR_IDENTITY,),), identity_permissions(), {}))
     return features
-
-
-def _permissions(section: Mapping[str, Any]) -> tuple[Permission, ...]:
-    """All permissions of a process whose configuration has a section."""
-    return permissions_of_process(_configuration(section))
 
 
 def _registrations(mode: Mode) -> list[dict[str, Any]]:
@@ -135,7 +121,7 @@ def _registrations(mode: Mode) -> list[dict[str, Any]]:
     }
     every_webhook = {name: section for switch in WEBHOOKS for name, section in switch.section["webhooks"].items()}
     return [
-        {"when": _listed(fields_of[kind, entry["name"]]), "kind": kind, "metadata": metadata, "entry": entry}
+        {"when": fields_of[kind, entry["name"]], "kind": kind, "metadata": metadata, "entry": entry}
         for kind, metadata, entry in _entries(mode, {**_INVALIDATION.section, "webhooks": every_webhook})
     ]
 
@@ -156,26 +142,19 @@ def _feature(
     fields: Sequence[Sequence[str]], permissions: Iterable[Permission], places: Mapping[str, str]
 ) -> dict[str, Any]:
     """Permissions behind their switch; names and namespaces that a configuration decides about are its fields."""
-    return {"when": _listed(fields), "permissions": [_permission(each, places) for each in merged(permissions)]}
 
+    def placed(name: str) -> str:
+        return f"$({places[name]})" if name in places else name
 
-def _permission(permission: Permission, places: Mapping[str, str]) -> dict[str, Any]:
-    stated: dict[str, Any] = {
-        "cluster": permission.cluster.value,
-        "group": permission.group,
-        "resource": permission.plural,
-        "verbs": list(permission.verbs),
-        "namespaced": permission.namespaced,
-    }
-    if names := [f"$({places[name]})" if name in places else name for name in permission.names]:
-        stated["names"] = names
-    if namespace := permission.namespace:
-        stated["namespace"] = f"$({places[namespace]})" if namespace in places else namespace
-    return stated
-
-
-def _listed(fields: Sequence[Sequence[str]]) -> list[list[str]]:
-    return [list(group) for group in fields]
+    stated: list[dict[str, Any]] = []
+    for permission in merged(permissions):
+        entry = {"cluster": permission.cluster.value, "group": permission.group, "resource": permission.plural}
+        stated.append({**entry, "verbs": permission.verbs, "namespaced": permission.namespaced})
+        if permission.names:
+            stated[-1]["names"] = [*map(placed, permission.names)]
+        if permission.namespace:
+            stated[-1]["namespace"] = placed(permission.namespace)
+    return {"when": fields, "permissions": stated}
 
 
 def chart_files() -> Mapping[str, str]:
