@@ -9,7 +9,7 @@ from benchmarks.figures import Figure
 from hedgerow.api.tokens import ACCOUNT_NAME, ACCOUNT_NAMESPACE, PURPOSE, TOKEN_REQUESTOR
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.token_requests import token_requestor
-from hedgerow_adapters.files import LoadedObject, Source
+from hedgerow_adapters.files.sources import LoadedObject, Source
 from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.planning import TimedSimulation
 from hedgerow_adapters.simulation.seeding import seeded_cluster

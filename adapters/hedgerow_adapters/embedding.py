@@ -20,7 +20,8 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, all_keys
 from hedgerow.machinery.manifests import object_problems
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow_adapters.files import LoadedObject, LoadProblem, Source, implied_namespaces
+from hedgerow_adapters.files.sources import LoadedObject, LoadProblem, Source
+from hedgerow_adapters.files.writing import implied_namespaces
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.caches import Caches

@@ -14,7 +14,7 @@ from returns.result import Failure
 from hedgerow.machinery.configuration.reading import Decoded, Stage
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.failures import joined
-from hedgerow_adapters.files import single_document
+from hedgerow_adapters.files.decoding import single_document
 from hedgerow_adapters.files.sources import STANDARD_INPUT
 from hedgerow_entrypoints.components import RUNNABLE, component
 from hedgerow_entrypoints.components.registry import Component

@@ -16,6 +16,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.machinery.documents.yaml_writing import sorted_yaml
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
 from hedgerow.machinery.patches import merge_patch
 from hedgerow.resource_manager.builder import (
@@ -50,7 +51,6 @@ from hedgerow_adapters.builder.asking import (
     read,
     write,
 )
-from hedgerow_adapters.files import render_sorted_yaml
 from hedgerow_adapters.kubernetes.live_reads import ListRefusedError, itself, whole_list
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
@@ -66,7 +66,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 def new_registry() -> Registry:
     """A registry without objects, which writes them as YAML with sorted keys."""
-    return Registry(lambda manifest: render_sorted_yaml(manifest).encode())
+    return Registry(lambda manifest: sorted_yaml(manifest).encode())
 
 
 @answered

@@ -10,7 +10,7 @@ from typing import Any, Final
 import yaml
 
 from hedgerow.api.kubernetes import METADATA_NAME
-from hedgerow.machinery.documents.yaml_writing import NEVER_FOLDED, Dumper, sorted_yaml
+from hedgerow.machinery.documents.yaml_writing import NEVER_FOLDED, Dumper
 from hedgerow.machinery.objects import Manifest, key_of, labels_of
 
 
@@ -35,8 +35,7 @@ def _is_namespace(manifest: Manifest) -> bool:
 
 def _labelled(namespace: Manifest) -> Manifest:
     labels = {**labels_of(namespace), METADATA_NAME: key_of(namespace).name}
-    metadata: dict[str, Any] = {**namespace["metadata"], "labels": labels}
-    return {**namespace, "metadata": metadata}
+    return {**namespace, "metadata": {**namespace["metadata"], "labels": labels}}
 
 
 _OBJECT_BEGINS_WITH: Final = ("apiVersion", "kind", "metadata", "spec")
@@ -53,11 +52,6 @@ def render_yaml(objects: Iterable[Manifest]) -> str:
         allow_unicode=True,
         width=NEVER_FOLDED,
     )
-
-
-def render_sorted_yaml(manifest: Manifest) -> str:
-    """One object, the same text for equal ones: all fields by name, in whatever order they come."""
-    return sorted_yaml(manifest)
 
 
 def render_json(objects: Iterable[Manifest]) -> str:

@@ -25,7 +25,7 @@ from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import only_asks
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.files import LoadedObject, LoadProblem
+from hedgerow_adapters.files.sources import LoadedObject, LoadProblem
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation.clusters import Worlds, in_memory
 from hedgerow_adapters.simulation.happenings import Happening, SentAction

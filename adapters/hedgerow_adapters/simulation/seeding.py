@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Kind, Manifest, Resource, is_terminating, key_of, resource_version_of
-from hedgerow_adapters.files import LoadedObject, LoadProblem, Source
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, served_resources
+from hedgerow_adapters.files.sources import LoadedObject, LoadProblem, Source
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 from hedgerow_adapters.memory.kinds import Kind as Served

@@ -22,7 +22,7 @@ from hedgerow.machinery.configuration.reading import Document, head
 from hedgerow.machinery.configuration.section import Purpose, Section, SectionField
 from hedgerow.machinery.failures import child, perhaps
 from hedgerow.machinery.scalars import format_duration
-from hedgerow_adapters.files import render_yaml
+from hedgerow_adapters.files.writing import render_yaml
 from hedgerow_entrypoints.cli.options import standard_input
 from hedgerow_entrypoints.components import RUNNABLE, component
 from hedgerow_entrypoints.configuration import read_configuration

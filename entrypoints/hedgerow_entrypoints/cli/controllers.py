@@ -17,7 +17,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Kind, key_of
 from hedgerow.machinery.questions import NOT_FOUND, Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
-from hedgerow_adapters.files import LoadedObject
+from hedgerow_adapters.files.sources import LoadedObject
 from hedgerow_entrypoints.components import component, known
 from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry, Remarks
 from hedgerow_entrypoints.configuration import read_configuration

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final, TypeAlias
 import click
 
 from hedgerow.machinery.names import dns_label_problem
-from hedgerow_adapters.files import render_json, render_yaml
+from hedgerow_adapters.files.writing import render_json, render_yaml
 
 OBJECT_FORMATS: Final = {"yaml": render_yaml, "json": render_json}
 Option: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]

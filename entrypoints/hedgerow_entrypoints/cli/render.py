@@ -16,7 +16,7 @@ from hedgerow.rsyslog_relp.host_paths import DEFAULT_PATHS, HostPaths
 from hedgerow.rsyslog_relp.operating_system_config import node_files
 from hedgerow.rsyslog_relp.rendering import ShootIdentity, configurator_unit
 from hedgerow.rsyslog_relp.validation import config_problems, config_warnings, secret_problem
-from hedgerow_adapters.files import single_document
+from hedgerow_adapters.files.decoding import single_document
 from hedgerow_adapters.files.sources import SourceText, source_texts
 from hedgerow_entrypoints.cli.options import standard_input
 from hedgerow_entrypoints.errors import CommandError, note

@@ -17,21 +17,12 @@ from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatc
 from hedgerow.resource_manager.managed_resources.server_defaults.differences import as_readable, completed
 from hedgerow.resource_manager.managed_resources.server_defaults.kinds import storage_rule
 from hedgerow.resource_manager.secret_redaction import redacted
-from hedgerow_adapters.files import render_yaml
+from hedgerow_adapters.files.writing import render_yaml
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
 
-VERBS: Final[Mapping[type[Action], str]] = {
-    Create: "create",
-    Update: "change",
-    MergePatch: "change",
-    JsonPatch: "change",
-    Delete: "delete",
-}
-REQUEST: Final = "request"
-"""The verb of what asks a subresource for something, and leaves the object as it is."""
-DONE: Final = {"create": "created", REQUEST: "requested", "change": "changed", "delete": "deleted"}
+DONE: Final = {"create": "created", "request": "requested", "change": "changed", "delete": "deleted"}
 """Each verb in the past, in the order in which summaries have them."""
-VERB_COLOURS: Final = {"create": "green", REQUEST: "green", "change": "yellow", "delete": "red"}
+VERB_COLOURS: Final = {"create": "green", "request": "green", "change": "yellow", "delete": "red"}
 TABLE_HEADERS: Final = ("ACTION", "KIND", "NAMESPACE", "NAME", "REASON")
 COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 _SORTED: Final = frozenset({"labels", "annotations"})
@@ -105,8 +96,10 @@ def _difference(before: Manifest | None, after: Manifest | None) -> list[Operati
 
 
 def verb_of(action: Action) -> str:
-    """What an action does, in a word."""
-    return REQUEST if only_asks(action) else VERBS[type(action)]
+    """What an action does, in a word: to ask a subresource for something leaves the object as it is."""
+    if only_asks(action):
+        return "request"
+    return {Create: "create", Delete: "delete"}.get(type(action), "change")
 
 
 def styled_verb(action: Action) -> str:

@@ -16,9 +16,10 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Kind, key_of
 from hedgerow.machinery.questions import Answer, Question
-from hedgerow_adapters.files import NAMESPACED_KINDS, LoadedObject, implied_namespaces, load_manifests
-from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, group_of
-from hedgerow_adapters.files.sources import printable
+from hedgerow_adapters.files.loading import load_manifests
+from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, NAMESPACED_KINDS, group_of
+from hedgerow_adapters.files.sources import LoadedObject, printable
+from hedgerow_adapters.files.writing import implied_namespaces
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE
 from hedgerow_adapters.protocol.transport import Transport

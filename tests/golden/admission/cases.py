@@ -12,7 +12,7 @@ from hedgerow.admission.webhook import Denied, Mutated
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.configuration import decode
-from hedgerow_adapters.files import LoadedObject
+from hedgerow_adapters.files.sources import LoadedObject
 from hedgerow_entrypoints.cli.review.course import Reviewed, reviewed_by
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts
 from hedgerow_entrypoints.cli.review.panels import Panel, named_panel, whole_panel

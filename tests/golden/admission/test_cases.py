@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow_adapters.files import LoadedObject, Source
+from hedgerow_adapters.files.sources import LoadedObject, Source
 from tests.golden.admission.cases import Case, CaseResult, all_cases, outcome, rendered
 from tests.virtual_clock import virtual_time
 

@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.api.definition import CustomResource, build_definition
 from hedgerow.api.resources_v1alpha1 import CUSTOM_RESOURCES
-from hedgerow_adapters.files import render_yaml
+from hedgerow_adapters.files.writing import render_yaml
 
 FOLDER = Path(__file__).parent
 

@@ -12,7 +12,7 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import EndlessDecisionError
-from hedgerow_adapters.files import Source
+from hedgerow_adapters.files.sources import Source
 from hedgerow_adapters.registrations.registered import Client, Entry, Registrations
 from hedgerow_entrypoints.cli.review.course import course, decision
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts

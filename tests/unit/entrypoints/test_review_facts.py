@@ -12,7 +12,7 @@ from hedgerow.api.kubernetes import NAMESPACES, PODS, SERVICE_ACCOUNTS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import Found, ListQuestion, ObjectQuestion
-from hedgerow_adapters.files import LoadedObject, Source
+from hedgerow_adapters.files.sources import LoadedObject, Source
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, Transport, TransportError

@@ -9,8 +9,8 @@ from typing import Any, Final
 import click
 from tabulate import tabulate
 
-from hedgerow_adapters.files import render_yaml
 from hedgerow_adapters.files.sources import printable
+from hedgerow_adapters.files.writing import render_yaml
 from hedgerow_entrypoints.cli.health.verdicts import Judgement, Verdict, judgement_of_files
 from hedgerow_entrypoints.cli.options import filenames, live_cluster, output_format
 from hedgerow_entrypoints.cli.rendering import summary

@@ -14,6 +14,7 @@ from hedgerow.admission.registration import Mode, registered_webhooks
 from hedgerow.api.references import asks_for_identity
 from hedgerow.api.shape import read
 from hedgerow.machinery.clusters import Permission
+from hedgerow.machinery.documents.yaml_writing import sorted_yaml
 from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode
@@ -27,7 +28,7 @@ from hedgerow.resource_manager.installation.permissions import (
 )
 from hedgerow.resource_manager.installation.values import Values, default_values
 from hedgerow.version import __version__
-from hedgerow_adapters.files import render_sorted_yaml, single_document
+from hedgerow_adapters.files.decoding import single_document
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, home_namespace, object_format
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from hedgerow_entrypoints.errors import CommandError, note
@@ -69,7 +70,7 @@ def resource_manager(
     The namespace itself is not among them.
     """
     wanted = installation(stated_values(files, settings, part=part), namespace)
-    objects = manifests(wanted, render_sorted_yaml(wanted.document))
+    objects = manifests(wanted, sorted_yaml(wanted.document))
     if isinstance(objects, Failure):
         raise CommandError(*objects.failure())
     click.echo(OBJECT_FORMATS[output](objects.unwrap()), nl=False)

@@ -12,9 +12,8 @@ import click
 from hedgerow.admission.registration import Mode
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
 from hedgerow.machinery.objects import key_of
-from hedgerow_adapters.files import LoadedObject
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
-from hedgerow_adapters.files.sources import STANDARD_INPUT
+from hedgerow_adapters.files.sources import STANDARD_INPUT, LoadedObject
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_entrypoints.cli.controllers import controller_settings
 from hedgerow_entrypoints.cli.options import config_file, filenames, live_cluster, output_format

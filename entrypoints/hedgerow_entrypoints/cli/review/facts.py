@@ -18,9 +18,9 @@ from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.selectors import Labels
 from hedgerow.machinery.snapshot import Index, Value
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, UnfiledError
-from hedgerow_adapters.files import LoadedObject, as_stored
 from hedgerow_adapters.files.scopes import group_of
-from hedgerow_adapters.files.sources import printable
+from hedgerow_adapters.files.sources import LoadedObject, printable
+from hedgerow_adapters.files.writing import as_stored
 from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_entrypoints.errors import CommandError, note
 

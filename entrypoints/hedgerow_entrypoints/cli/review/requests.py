@@ -18,9 +18,8 @@ from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.manifests import an_object, object_problems
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
-from hedgerow_adapters.files import NAMESPACED_KINDS, LoadedObject, LoadProblem, Source
-from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, group_of
-from hedgerow_adapters.files.sources import printable
+from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, NAMESPACED_KINDS, group_of
+from hedgerow_adapters.files.sources import LoadedObject, LoadProblem, Source, printable
 from hedgerow_entrypoints.cli.review.completion import as_defaulted, filled_in
 from hedgerow_entrypoints.cli.worlds import assumed_namespaces, objects_in_files
 from hedgerow_entrypoints.errors import CommandError, note

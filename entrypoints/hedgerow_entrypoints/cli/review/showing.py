@@ -11,8 +11,8 @@ from hedgerow.admission.webhook import OK, Denied, Mutated
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import Operation, json_patch_between
 from hedgerow.resource_manager.secret_redaction import redacted
-from hedgerow_adapters.files import render_yaml
 from hedgerow_adapters.files.sources import printable
+from hedgerow_adapters.files.writing import render_yaml
 from hedgerow_entrypoints.cli.rendering import differing_lines
 from hedgerow_entrypoints.cli.review.completion import without_default
 from hedgerow_entrypoints.cli.review.course import Reviewed

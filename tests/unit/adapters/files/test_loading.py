@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from returns.pipeline import is_successful
 
-from hedgerow_adapters.files import LoadedObject, Source, load_manifests
+from hedgerow_adapters.files.loading import load_manifests
+from hedgerow_adapters.files.sources import LoadedObject, Source
 
 Load = Callable[..., Any]
 

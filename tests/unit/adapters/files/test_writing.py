@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.files import load_manifests, render_json, render_yaml, writing
+from hedgerow_adapters.files import writing
+from hedgerow_adapters.files.loading import load_manifests
+from hedgerow_adapters.files.writing import render_json, render_yaml
 
 TEXTS = st.text(st.characters(codec="utf-8")) | st.sampled_from(
     [

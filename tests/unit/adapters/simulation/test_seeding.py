@@ -4,7 +4,7 @@ import base64
 from typing import Any
 
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey
-from hedgerow_adapters.files import LoadedObject, Source
+from hedgerow_adapters.files.sources import LoadedObject, Source
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation.seeding import applied, seeded_cluster
 

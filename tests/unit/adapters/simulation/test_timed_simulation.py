@@ -15,7 +15,7 @@ from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_
 from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.token_requests import token_requestor
-from hedgerow_adapters.files import LoadedObject, Source
+from hedgerow_adapters.files.sources import LoadedObject, Source
 from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.planning import Arrival, Arrived, TimedSimulation
 from hedgerow_adapters.simulation.seeding import seeded_cluster
