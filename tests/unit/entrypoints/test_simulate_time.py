@@ -11,7 +11,7 @@ import pytest
 
 from hedgerow_adapters.simulation.happenings import Happening
 from hedgerow_adapters.simulation.planning import Arrived, TimedSimulation
-from hedgerow_entrypoints.cli.spans import Moment, Scripted, Span
+from hedgerow_entrypoints.cli.spans import parse_arrival, parse_moment, parse_span
 from tests.unit.entrypoints.command_line import BROKEN, NAMESPACE, Hedgerow
 
 TOKENS = ("simulate", "token-requestor", "-f", "-", "--for")
@@ -226,23 +226,23 @@ def test_options_that_make_no_sense_are_refused(arguments: tuple[str, ...], sent
     ],
 )
 def test_a_duration_may_have_days(text: str, span: timedelta) -> None:
-    assert Span().convert(text, None, None) == span
+    assert parse_span(text) == span
 
 
 @pytest.mark.parametrize("text", ["", "d", "1.5d", "-1h", "1d-1h", "1h1d", "40000d", "999999d"])
 def test_what_is_no_length_of_time_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter):
-        Span().convert(text, None, None)
+        parse_span(text)
 
 
 def test_a_moment_is_a_time_or_now() -> None:
     before = datetime.now(UTC) - timedelta(seconds=2)
 
-    assert Moment().convert("2026-03-01T01:00:00+01:00", None, None) == datetime(2026, 3, 1, tzinfo=UTC)
-    assert before < Moment().convert("now", None, None) <= datetime.now(UTC)
+    assert parse_moment("2026-03-01T01:00:00+01:00") == datetime(2026, 3, 1, tzinfo=UTC)
+    assert before < parse_moment("now") <= datetime.now(UTC)
     with pytest.raises(click.BadParameter):
-        Moment().convert("tomorrow", None, None)
+        parse_moment("tomorrow")
 
 
 def test_a_file_that_comes_later_may_have_any_name() -> None:
-    assert Scripted().convert("1d=a=b.yaml", None, None) == (timedelta(days=1), "a=b.yaml")
+    assert parse_arrival("1d=a=b.yaml") == (timedelta(days=1), "a=b.yaml")
