@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hedgerow.resource_manager.installation.manifests import manifests
 from hedgerow.resource_manager.installation.values import Values, default_values
-from hedgerow_entrypoints.cli.install.command import installation
+from hedgerow_entrypoints.cli.install import installation
 from tests.control_plane import ControlPlane
 from tests.control_plane.credentials import User, kubeconfig, write_private
 

@@ -25,7 +25,7 @@ SUBCOMMANDS: Final = {
     "demo": ("demo", "Show a controller at work in a sample landscape."),
     "config": ("config", "Check and explain component configuration files."),
     "webhooks": ("webhooks", "Print what registers webhooks, and make certificates."),
-    "install": ("install.command", "Print the manifests of an installation."),
+    "install": ("install", "Print the manifests of an installation."),
     "render": ("render", "Write the files that a component puts on nodes."),
     "crds": ("crds", "Print the definitions of the project's resources."),
 }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_entrypoints.cli.install.chart import chart_files
+from tests.golden.installation.chart import chart_files
 
 CHART = Path(__file__).parents[3] / "deploy" / "charts" / "resource-manager"
 

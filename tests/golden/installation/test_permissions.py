@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow_entrypoints.cli.install.chart import permission_features
+from tests.golden.installation.chart import permission_features
 
 TABLE = Path(__file__).parent / "permissions.txt"
 

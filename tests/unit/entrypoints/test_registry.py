@@ -20,13 +20,12 @@ from hedgerow.resource_manager.configuration import (
 from hedgerow.resource_manager.configuration.controllers import Controllers
 from hedgerow.resource_manager.installation import permissions
 from hedgerow_adapters.simulation import planning
-from hedgerow_entrypoints.cli import plan, simulate
+from hedgerow_entrypoints.cli import install, plan, simulate
 from hedgerow_entrypoints.cli.controllers import OfflineSettings, ask_files, chosen_controllers, controller_settings
-from hedgerow_entrypoints.cli.install import command as install
-from hedgerow_entrypoints.cli.install.chart import CONTROLLERS
 from hedgerow_entrypoints.components import running
 from hedgerow_entrypoints.components.registry import ControllerEntry
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
+from tests.golden.installation.chart import CONTROLLERS
 from tests.unit.entrypoints.command_line import CART, NAMESPACE, Hedgerow
 
 SHARED = {"clusterID", "resourceClass"}

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, decode
 from hedgerow.resource_manager.installation import workload
 from hedgerow_entrypoints.cli.command import hedgerow
-from hedgerow_entrypoints.cli.install.chart import CONTROLLERS, WEBHOOKS
-from hedgerow_entrypoints.cli.install.command import permissions_of_process
+from hedgerow_entrypoints.cli.install import permissions_of_process
+from tests.golden.installation.chart import CONTROLLERS, WEBHOOKS
 
 TARGET: dict[str, Any] = {"config": {"targetClientConnection": {}}}
 KUBECONFIG: dict[str, Any] = {"target": {"kubeconfigSecret": "kubeconfig"}}

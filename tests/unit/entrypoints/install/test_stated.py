@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_entrypoints.cli.install.command import stated_values
+from hedgerow_entrypoints.cli.install import stated_values
 from hedgerow_entrypoints.errors import CommandError
 
 

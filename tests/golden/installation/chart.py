@@ -27,7 +27,7 @@ from hedgerow.resource_manager.installation.permissions import (
 from hedgerow.resource_manager.installation.values import Values, values_schema
 from hedgerow.version import __version__
 from hedgerow_adapters.files.writing import render_yaml
-from hedgerow_entrypoints.cli.install.command import permissions_of_process
+from hedgerow_entrypoints.cli.install import permissions_of_process
 from hedgerow_entrypoints.components.registry import ControllerEntry
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
 
