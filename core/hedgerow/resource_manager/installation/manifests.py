@@ -36,7 +36,7 @@ from hedgerow.api.kubernetes import (
     SERVICES,
 )
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
-from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.reading import object_at, objects_at
 from hedgerow.resource_manager.installation.installation import Installation
@@ -55,14 +55,6 @@ _RENDERED: Final = (
 )
 """The resources of an installation besides registrations."""
 RENDERED: Final[Mapping[str, Resource]] = {resource.kind: resource for resource in _RENDERED}
-NO_TARGET = "the component configuration has no targetClientConnection, so that there is no separate target cluster"
-NO_KUBECONFIG = (
-    "target.kubeconfigSecret must name a Secret, as the component configuration has a targetClientConnection"
-)
-NO_CONNECTION = "target.kubeconfigSecret leads nowhere, as the component configuration has no targetClientConnection"
-NO_PROBES = (
-    "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses"
-)
 _LOOPBACK: Final = ("127.", "localhost", "::1")
 
 
@@ -113,14 +105,19 @@ def _secrets(deployment: Manifest) -> Iterator[str]:
 def manifests(installation: Installation, config_text: str) -> Result[tuple[Manifest, ...], tuple[str, ...]]:
     """The objects of the requested parts, in an order in which to apply them; or why they cannot work."""
     part, separate = installation.values.part, installation.target_is_separate
-    if separate and not installation.values.target.kubeconfig_secret:
-        return Failure((NO_KUBECONFIG,))
-    if not separate and installation.values.target.kubeconfig_secret:
-        return Failure((NO_CONNECTION,))
-    if not separate and part == "target":
-        return Failure((NO_TARGET,))
-    if installation.configuration.server.health_probes.bind_address.startswith(_LOOPBACK):
-        return Failure((NO_PROBES,))
+    secret = installation.values.target.kubeconfig_secret
+    with_one = "the component configuration has a targetClientConnection"
+    without = "the component configuration has no targetClientConnection"
+    address = "config.server.healthProbes.bindAddress"
+    is_loopback = installation.configuration.server.health_probes.bind_address.startswith(_LOOPBACK)
+    refusals = (
+        (separate and not secret, f"target.kubeconfigSecret must name a Secret, as {with_one}"),
+        (not separate and secret, f"target.kubeconfigSecret leads nowhere, as {without}"),
+        (not separate and part == "target", f"{without}, so that there is no separate target cluster"),
+        (is_loopback, f"{address} must not be a loopback address, as kubelets ask pods at their own addresses"),
+    )
+    if problem := next((text for applies, text in refusals if applies), ""):
+        return Failure((problem,))
     source = tuple(_in_source(installation, config_text)) if part != "target" else ()
     target = tuple(_in_target(installation)) if separate and part != "source" else ()
     config = installation.configuration.admission
@@ -139,9 +136,7 @@ def _in_source(installation: Installation, config_text: str) -> Iterator[Manifes
     account = {"kind": "ServiceAccount", "name": installation.name, "namespace": installation.namespace}
     namespaces = installation.configuration.source.namespaces
     clusters = (Cluster.SOURCE,) if installation.target_is_separate else Cluster
-    yield from roles(_holder(installation, account, namespaces), _named(installation, *clusters))
-    if not installation.target_is_separate:
-        yield from _managed_objects(installation, account, namespaces)
+    yield from _grants(installation, account, namespaces, *clusters)
     yield service(installation)
     yield deployment(installation)
     yield pod_disruption_budget(installation)
@@ -157,36 +152,30 @@ def _in_target(installation: Installation) -> Iterator[Manifest]:
     if subject.kind == "ServiceAccount":
         holder["namespace"] = subject.namespace
         metadata = {"name": subject.name, "namespace": subject.namespace, "labels": installation.labels}
-        yield {
-            "apiVersion": "v1",
-            "kind": "ServiceAccount",
-            "metadata": metadata,
-            "automountServiceAccountToken": False,
-        }
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+        yield {**account, "automountServiceAccountToken": False}
     else:
         holder["apiGroup"] = RBAC
-    yield from roles(_holder(installation, holder, namespaces, "target"), _named(installation, Cluster.TARGET))
-    yield from _managed_objects(installation, holder, namespaces)
+    yield from _grants(installation, holder, namespaces, Cluster.TARGET)
     yield from _webhooks(installation)
 
 
-def _named(installation: Installation, *clusters: Cluster) -> Iterator[Permission]:
-    """Permissions about resources that are known by name."""
-    return (each for each in installation.permissions_in(*clusters) if not concerns_anything(each))
-
-
-def _holder(installation: Installation, subject: dict[str, str], namespaces: tuple[str, ...], what: str = "") -> Holder:
-    name = ":".join(filter(None, (installation.name, what, installation.namespace)))
-    return Holder(name, subject, installation.labels, namespaces)
-
-
-def _managed_objects(
-    installation: Installation, subject: dict[str, str], namespaces: tuple[str, ...]
+def _grants(
+    installation: Installation, subject: dict[str, str], namespaces: tuple[str, ...], *clusters: Cluster
 ) -> Iterator[Manifest]:
-    """The permissions to deliver ManagedResources; only a ClusterRoleBinding reaches cluster-scoped objects."""
-    allowed = installation.values.managed_objects
-    places = () if allowed.cluster_wide else namespaces
-    yield from role_with(_holder(installation, subject, places, "managed-objects"), allowed.rules)
+    """The roles in one cluster; in the target, those to deliver ManagedResources as well."""
+
+    def holder(namespaces: tuple[str, ...], *infix: str) -> Holder:
+        name = ":".join((installation.name, *infix, installation.namespace))
+        return Holder(name, subject, installation.labels, namespaces)
+
+    permissions = installation.permissions_in(*clusters)
+    infix = () if Cluster.SOURCE in clusters else ("target",)
+    yield from roles(holder(namespaces, *infix), (each for each in permissions if not concerns_anything(each)))
+    if Cluster.TARGET in clusters:
+        # Only a ClusterRoleBinding reaches cluster-scoped objects.
+        allowed = installation.values.managed_objects
+        yield from role_with(holder(() if allowed.cluster_wide else namespaces, "managed-objects"), allowed.rules)
 
 
 def _webhooks(installation: Installation) -> Iterator[Manifest]:

@@ -114,14 +114,8 @@ def rules_by_place(
             places = namespaces or (EVERYWHERE,)
         for place in places:
             verbs[place][group, plural, names].update(permission.verbs)
-    return {
-        place: [_rule(key, verbs[place][key]) for key in sorted(verbs[place], key=_text)] for place in sorted(verbs)
-    }
-
-
-def _text(key: _Object) -> str:
-    group, plural, names = key
-    return "|".join((group, plural, *names))
+    order = {place: sorted(keys, key=lambda key: "|".join((key[0], key[1], *key[2]))) for place, keys in verbs.items()}
+    return {place: [_rule(key, verbs[place][key]) for key in order[place]] for place in sorted(verbs)}
 
 
 def _rule(key: _Object, verbs: Iterable[str]) -> dict[str, list[str]]:
