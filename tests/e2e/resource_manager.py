@@ -12,7 +12,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 from unittest import mock
 
 import pytest
@@ -104,6 +104,9 @@ class ResourceManager(Server):
     fails, the end of its output is shown.
     """
 
+    component: ClassVar[str] = "resource-manager"
+    """The component that it runs."""
+
     def __init__(
         self,
         folder: Path,
@@ -137,7 +140,7 @@ class ResourceManager(Server):
         server["webhooks"]["tls"] = {"serverCertDir": str(folder), "clientCAFile": client_ca_file}
         server["webhooks"]["shutdownDelay"] = shutdown_delay
         self.config_file.write_text(yaml.safe_dump({"logFormat": "json", **config, "server": server}), encoding="utf-8")
-        command = [*_ENV, str(COMMAND), "run", "resource-manager", "--config", str(self.config_file)]
+        command = [*_ENV, str(COMMAND), "run", self.component, "--config", str(self.config_file)]
         command += ["--record", str(record)] if record is not None else []
         if files is not None:
             command = [_BASH, "-c", f'ulimit -n {files}; exec "$@"', "few-files", *command]
