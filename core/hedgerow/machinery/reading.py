@@ -6,7 +6,7 @@ other fields may have any type, and stay as they are.
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Self, TypeAlias, TypeVar, cast
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from hedgerow.machinery.failures import Problem, wrong_type
 from hedgerow.machinery.objects import Manifest
@@ -186,7 +186,15 @@ def pruned(value: Any, fields: Fields | None) -> Any:
 def keeping(*paths: str, labels: Iterable[str] = (), annotations: Iterable[str] = ()) -> Callable[[Manifest], Manifest]:
     """The transform that keeps the fields of an object at dotted paths, and these labels and annotations."""
     fields = fields_at(*paths)
-    for field, names in (("labels", labels), ("annotations", annotations)):
-        if kept := dict.fromkeys(names):
-            fields.setdefault("metadata", {})[field] = kept
-    return lambda manifest: cast("Manifest", pruned(manifest, fields))
+    chosen = {"labels": dict.fromkeys(labels), "annotations": dict.fromkeys(annotations)}
+    fields.setdefault("metadata", {}).update({field: names for field, names in chosen.items() if names})
+
+    def transform(manifest: Manifest) -> Manifest:
+        kept: dict[str, Any] = pruned(manifest, fields)
+        metadata = kept.get("metadata") or {}
+        for field in chosen:
+            if metadata.get(field) == {}:
+                del metadata[field]
+        return kept
+
+    return transform
