@@ -66,12 +66,7 @@ _LOOKS_LIKE_JSON: Final = re.compile(r"\s*(?:\[|\{(?!\{))")  # {{ begins a templ
 
 
 def decoded(text: str, path: str) -> tuple[Document, ...]:
-    """The documents of a file.
-
-    Args:
-        text: what the file holds.
-        path: the name of the file; one that ends in `.json` is read as nothing else.
-    """
+    """The documents in the text of a file; one whose name ends in `.json` is read as nothing else."""
     return finished(checked_for_halves(_documents(text, path), text, ReadingBudget()))
 
 
@@ -79,10 +74,6 @@ def single_document(text: str, path: str) -> Result[Any, tuple[str, ...]]:
     """The one document of a file that must hold no second one, or everything that is wrong, printable, a clause each.
 
     Empty documents before and behind it do not count.
-
-    Args:
-        text: what the file holds.
-        path: the name of the file, as for `decoded`.
     """
     documents = decoded(text, path)
     if problems := tuple(printable(problem) for document in documents for problem in document.problems):

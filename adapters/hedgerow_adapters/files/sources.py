@@ -58,9 +58,7 @@ class LoadProblem:
 
 def printable(text: str) -> str:
     """The text with everything escaped that a terminal would obey or could not show: files may hold anything."""
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
-    )
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 MANIFEST_SUFFIXES: Final = (".yaml", ".yml", ".json")
@@ -80,14 +78,10 @@ class SourceText(NamedTuple):
 
 
 def source_texts(paths: Sequence[str], stdin: BinaryIO) -> Iterator[SourceText | LoadProblem]:
-    """The texts that paths mean, in their order, and the problems with getting them.
+    """The texts of files, folders and standard input (`-`), in their order, and the problems with getting them.
 
     A folder stands for all manifest files in it and below, sorted, hidden ones left out. A file that several paths
     reach is read once.
-
-    Args:
-        paths: files, folders, or `-` for standard input.
-        stdin: standard input, read where a path says so.
     """
     seen: set[str] = set()
     for path in paths:
@@ -102,12 +96,10 @@ def source_texts(paths: Sequence[str], stdin: BinaryIO) -> Iterator[SourceText |
 
 
 def _identity(path: str) -> str:
-    """The same for all paths that lead to one file."""
     return path if path == STANDARD_INPUT else os.path.realpath(path)
 
 
 def _files(path: str) -> Iterator[str | LoadProblem]:
-    """The files that one path of the command line stands for."""
     if not path or "\0" in path:
         yield _problem(path, "is not the name of a file")
     elif path == STANDARD_INPUT or not os.path.isdir(path):

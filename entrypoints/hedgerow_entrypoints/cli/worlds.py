@@ -149,14 +149,11 @@ def _default_kubeconfig() -> str:
 
 
 class ClusterAccess(NamedTuple):
-    """How to reach a cluster, and the namespaces to read."""
+    """How to reach a cluster, by default as kubectl would, and the namespaces to read, by default all."""
 
     kubeconfig: str | None
-    """None: the one that kubectl would take."""
     context: str | None
-    """None: the current one."""
     namespaces: Sequence[str] = ()
-    """None: all."""
 
 
 class LiveClusters(NamedTuple):

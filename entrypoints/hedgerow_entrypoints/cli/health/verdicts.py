@@ -66,11 +66,6 @@ class Judgement:
     problems: tuple[str, ...] = ()
     """Why objects could not be judged, a sentence each, with their names."""
 
-    @property
-    def is_unhealthy(self) -> bool:
-        """Whether any object is known to be unhealthy; that one rolls out is no fault."""
-        return any(verdict.healthy is False for verdict in self.verdicts)
-
 
 def applied_by(managed_resource: Manifest) -> tuple[Subject, ...]:
     """The objects that a ManagedResource has applied, in the order of its status; of an unreadable status, none."""
@@ -103,7 +98,11 @@ def judged(subject: Subject, live: Manifest | Absence, pod_count: int | None = N
 
 
 def _of_managed_resource(subject: Subject, managed_resource: Manifest) -> Verdict:
-    cause = check(managed_resource) or _unreadable_references(managed_resource)
+    cause = check(managed_resource)
+    try:
+        references_of(managed_resource)
+    except UnreadableError as error:
+        cause = cause or str(error)
     said = find(conditions_of(managed_resource), RESOURCES_PROGRESSING)
     progressing = None if said is None else _PROGRESSING.get(said.status)
     # Until it is applied and healthy nobody expects to be told of its rollout.
@@ -112,14 +111,6 @@ def _of_managed_resource(subject: Subject, managed_resource: Manifest) -> Verdic
     applied = find(conditions_of(managed_resource), RESOURCES_APPLIED)
     refusal = applied.message if applied and applied.status == ConditionStatus.FALSE else None
     return Verdict(subject, healthy=cause is None, progressing=progressing, why=_joined(cause, refusal, waits_for))
-
-
-def _unreadable_references(managed_resource: Manifest) -> str | None:
-    try:
-        references_of(managed_resource)
-    except UnreadableError as error:
-        return str(error)
-    return None
 
 
 def _joined(*causes: str | None) -> str:

@@ -16,11 +16,6 @@ from hedgerow.admission.request import CREATE, UPDATE, AdmissionRequest
 from hedgerow.api import kubernetes
 from hedgerow.machinery.objects import Manifest
 
-MADE_UP: Final = "xxxxx"
-"""What a server puts behind `generateName` is random there; here it is always the same."""
-LONGEST_PREFIX: Final = 58
-ANY_VERSION: Final = "1"
-"""The resource version of an object that no server has stored."""
 _ONE_BY_DEFAULT: Final = {
     kubernetes.DEPLOYMENTS.kind: "replicas",
     kubernetes.STATEFUL_SETS.kind: "replicas",
@@ -72,18 +67,18 @@ def as_to_be_stored(request: AdmissionRequest) -> AdmissionRequest:
         return request
     new, old = _metadata(request.object), _metadata(request.old_object)
     if request.operation == UPDATE and new and old:
-        # Perhaps only one of the two objects has been stored by a server.
+        # Perhaps only one of the two objects has been stored by a server, or none, which has a version then.
         decided = {**_stated(new, _DECIDED_BY_SERVER), **_stated(old, _DECIDED_BY_SERVER)}
         of_new, of_old = _stated(new, _IDENTITY), _stated(old, _IDENTITY)
         return replace(
             request,
-            object=_with_metadata(request.object, {"resourceVersion": ANY_VERSION, **of_old, **of_new, **decided}),
+            object=_with_metadata(request.object, {"resourceVersion": "1", **of_old, **of_new, **decided}),
             old_object=_with_metadata(request.old_object, {**of_new, **of_old, **decided}),
         )
     prefix = new.get("generateName")
     if request.operation != CREATE or new.get("name") or not prefix or not isinstance(prefix, str):
         return request
-    name = f"{prefix[:LONGEST_PREFIX]}{MADE_UP}"
+    name = f"{prefix[:58]}xxxxx"  # a server adds five random characters; here they are always the same
     return replace(request, name=name, object=_with_metadata(request.object, {"name": name}))
 
 

@@ -14,7 +14,7 @@ from hedgerow.admission.deletion_protection import CUSTOM_RESOURCES, DEFINITIONS
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest, creation, deletion, update
 from hedgerow.admission.review import KIND, VERSIONS, parse_review
 from hedgerow.api import gardener, kubernetes
-from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.api.kubernetes import ENDPOINT_SLICES, NAMESPACES
 from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.manifests import an_object, object_problems
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
@@ -29,18 +29,8 @@ AUTOSCALERS: Final = tuple(
 )
 """One and the same objects, in the versions in which API servers have served them, the preferred one first."""
 _BASTIONS: Final = gardener.extension_resource("bastions", "Bastion")
-REVIEWED: Final = (
-    kubernetes.PODS,
-    kubernetes.SECRETS,
-    kubernetes.DEPLOYMENTS,
-    kubernetes.STATEFUL_SETS,
-    gardener.HVPAS,
-    kubernetes.ENDPOINT_SLICES,
-    *AUTOSCALERS,
-    *DEFINITIONS,
-    *CUSTOM_RESOURCES,
-    _BASTIONS,
-)
+_OWN: Final = (kubernetes.PODS, kubernetes.SECRETS, kubernetes.DEPLOYMENTS, kubernetes.STATEFUL_SETS)
+REVIEWED: Final = (*_OWN, ENDPOINT_SLICES, gardener.HVPAS, *AUTOSCALERS, *DEFINITIONS, *CUSTOM_RESOURCES, _BASTIONS)
 """What webhooks are registered for, beside AdmissionReviews of anything."""
 _RESOURCES: Final[Mapping[tuple[str, str], Resource]] = {(each.api_version, each.kind): each for each in REVIEWED}
 _OPERATIONS: Final = (CREATE, UPDATE, DELETE, CONNECT)
@@ -99,8 +89,7 @@ def candidates(objects: Iterable[LoadedObject], operation: str | None, old: Sequ
     problems: list[LoadProblem] = []
     for each in objects:
         if not is_review(each.manifest):
-            earlier = before.pop(_identity(each.manifest), None)
-            found += _requested(each, operation, earlier.manifest if earlier else None)
+            found += _requested(each, operation, before.pop(_identity(each.manifest), None))
         elif isinstance(parsed := parse_review(each.manifest), Failure):
             problems.append(LoadProblem(each.source, f"AdmissionReview: {parsed.failure().message}"))
         else:
@@ -142,7 +131,7 @@ def _impossible(request: AdmissionRequest) -> Iterator[str]:
             yield f"{field}: expected an object, got {json_type(value)}"
 
 
-def _requested(each: LoadedObject, operation: str | None, old: Manifest | None) -> Iterator[Candidate]:
+def _requested(each: LoadedObject, operation: str | None, old: LoadedObject | None) -> Iterator[Candidate]:
     resource = _RESOURCES.get((each.manifest["apiVersion"], each.manifest["kind"]))
     if resource is None:
         return
@@ -150,7 +139,7 @@ def _requested(each: LoadedObject, operation: str | None, old: Manifest | None) 
     if operation == DELETE:
         request = deletion(resource, manifest)
     elif operation == UPDATE or old is not None:
-        request = update(resource, manifest, manifest if old is None else as_defaulted(old))
+        request = update(resource, manifest, manifest if old is None else as_defaulted(old.manifest))
     else:
         request = creation(resource, manifest)
     yield Candidate(request, each.source, "" if operation == DELETE else filled_in(each.manifest))
