@@ -10,6 +10,7 @@ from hedgerow.machinery.objects import Kind, key_of, labels_of
 from hedgerow.resource_manager.health.object_progress import counts_pods, pods_of
 from hedgerow.resource_manager.health.verdicts import Observed, Verdict, evaluate_health, evaluate_progress
 from tests.golden.reference.recordings import cases
+from tests.unit.core.resource_manager.health.objects import existing
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -30,11 +31,11 @@ def observed_in(recording: Mapping[str, Any]) -> Observed:
     """The object, beside the number of pods that are its own."""
     live = recording["object"]
     if not counts_pods(Kind.of(live)):
-        return Observed.existing(live)
+        return existing(live)
     selector, namespace = pods_of(live), key_of(live).namespace
     assert selector is not None
     pods = [labels_of(pod) for pod in recording["pods"] if key_of(pod).namespace == namespace]
-    return Observed.existing(live, pod_count=sum(map(selector.matches, pods)))
+    return existing(live, pod_count=sum(map(selector.matches, pods)))
 
 
 def said(verdict: Verdict) -> tuple[str, str, str]:

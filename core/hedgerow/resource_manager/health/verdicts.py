@@ -47,11 +47,6 @@ class Observed:
     pod_count: int | None = None
     """The number of pods that a Deployment selects; none: not counted."""
 
-    @classmethod
-    def existing(cls, live: Manifest, pod_count: int | None = None) -> "Observed":
-        """A live object that names its kind."""
-        return cls(Kind.of(live), key_of(live), live, pod_count)
-
     def __str__(self) -> str:
         """As messages name it: the kind, then namespace and name even if the namespace is empty."""
         return f'{self.kind.kind} "{self.key.namespace}/{self.key.name}"'

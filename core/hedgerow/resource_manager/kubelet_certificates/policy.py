@@ -133,8 +133,8 @@ Check: TypeAlias = Callable[[Evidence], str | None]
 
 def node_name(request: CertificateRequest) -> str:
     """The Node that a request is for; empty if its common name is not that of a kubelet."""
-    prefix, name = request.common_name[: len(USER_PREFIX)], request.common_name[len(USER_PREFIX) :]
-    return name if prefix == USER_PREFIX else ""
+    name = request.common_name.removeprefix(USER_PREFIX)
+    return "" if name == request.common_name else name
 
 
 def requestor_is_no_node(evidence: Evidence) -> str | None:
@@ -190,15 +190,12 @@ def _reserved_meaning(name: str) -> str | None:
 
 def address_is_in_a_service_network(evidence: Evidence) -> str | None:
     """The addresses of Services belong to no Node."""
-    addresses = ((name, parsed_address(name)) for name in _comparable_names(evidence))
-    pairs = (
-        (name, network)
-        for name, address in addresses
-        if address
-        for network in evidence.service_networks
-        if address in network
-    )
-    return next((f'"{name}" in CSR is in the service network {network}' for name, network in pairs), None)
+    for name in _comparable_names(evidence):
+        address = parsed_address(name)
+        for network in evidence.service_networks:
+            if address and address in network:
+                return f'"{name}" in CSR is in the service network {network}'
+    return None
 
 
 def node_is_missing(evidence: Evidence) -> str | None:
@@ -273,12 +270,12 @@ def denial_reason(evidence: Evidence, checks: Iterable[Check] = POLICY) -> str |
 
 
 def _comparable_names(evidence: Evidence) -> list[str]:
-    """Every name and address that is asked for; a DNS name that spells an IP address counts as that address."""
+    """All requested names and addresses; a DNS name that spells an IP address counts as that address."""
     return sorted(comparable(evidence.request.dns_names | evidence.request.ip_addresses))
 
 
 def _node(evidence: Evidence) -> NodeAddresses:
-    """The addresses of a Node that is there, as an earlier check has found."""
+    """The addresses of the Node, which exists, as an earlier check has found."""
     if evidence.node is None:
         raise ValueError("the check that the Node exists comes first")
     return evidence.node

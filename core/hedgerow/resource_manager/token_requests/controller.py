@@ -73,11 +73,8 @@ class TokenRequestorConfig:
         return is_let and is_concerned(secret, self.class_name)
 
 
-_EVERY_SECRET: Final = TokenRequestorConfig()
-
-
 def token_requestor(
-    config: TokenRequestorConfig = _EVERY_SECRET, concurrency: int = DEFAULT_CONCURRENCY
+    config: TokenRequestorConfig = TokenRequestorConfig(), concurrency: int = DEFAULT_CONCURRENCY
 ) -> Controller[TokenRequestorConfig]:
     """The controller for a configuration."""
 

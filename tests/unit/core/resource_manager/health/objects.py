@@ -4,7 +4,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Kind, Manifest, key_of
+from hedgerow.resource_manager.health.verdicts import Observed
 
 SKIP = "resources.gardener.cloud/skip-health-check"
 
@@ -48,3 +49,8 @@ def pod(phase: str, **metadata: Any) -> dict[str, Any]:
 
 def load_balancer(*ingress: Manifest) -> dict[str, Any]:
     return live("v1", "Service", spec={"type": "LoadBalancer"}, status={"loadBalancer": {"ingress": list(ingress)}})
+
+
+def existing(live: Manifest, pod_count: int | None = None) -> Observed:
+    """A live object that names its kind, as a verdict looks at it."""
+    return Observed(Kind.of(live), key_of(live), live, pod_count)

@@ -16,7 +16,15 @@ from hedgerow.resource_manager.health.verdicts import (
     evaluate_progress,
     recorded,
 )
-from tests.unit.core.resource_manager.health.objects import condition, deployment, live, load_balancer, pod, skipped
+from tests.unit.core.resource_manager.health.objects import (
+    condition,
+    deployment,
+    existing,
+    live,
+    load_balancer,
+    pod,
+    skipped,
+)
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HEALTHY = ("ResourcesHealthy", "True", "ResourcesHealthy", "All resources are healthy.")
@@ -41,10 +49,8 @@ def absent(api_version: str, kind: str, absence: Absence = Absence.NOT_FOUND, na
     "observed",
     [
         pytest.param([], id="HL-4"),
-        pytest.param(
-            [Observed.existing(pod("Running")), Observed.existing(live("v1", "ConfigMap"))], id="HL-8 running"
-        ),
-        pytest.param([Observed.existing(skipped(pod("Pending")))], id="HL-9"),
+        pytest.param([existing(pod("Running")), existing(live("v1", "ConfigMap"))], id="HL-8 running"),
+        pytest.param([existing(skipped(pod("Pending")))], id="HL-9"),
     ],
 )
 def test_all_resources_are_healthy_if_none_is_not(observed: list[Observed]) -> None:
@@ -73,19 +79,15 @@ def test_all_resources_are_healthy_if_none_is_not(observed: list[Observed]) -> N
             'no matches for kind "ConfigMap" in version "non-existing.k8s.io/v1"',
             id="HL-7",
         ),
+        pytest.param(existing(pod("Pending")), "PodUnhealthy", f'Pod "ns/name" is unhealthy: {PENDING}', id="HL-8"),
         pytest.param(
-            Observed.existing(pod("Pending")), "PodUnhealthy", f'Pod "ns/name" is unhealthy: {PENDING}', id="HL-8"
-        ),
-        pytest.param(
-            Observed.existing(
-                live("apiextensions.k8s.io/v1", "CustomResourceDefinition", namespace=None, name="foos.x")
-            ),
+            existing(live("apiextensions.k8s.io/v1", "CustomResourceDefinition", namespace=None, name="foos.x")),
             "CustomResourceDefinitionUnhealthy",
             'CustomResourceDefinition "/foos.x" is unhealthy: condition "NamesAccepted" is missing',
             id="HL-11",
         ),
         pytest.param(
-            Observed.existing(live("batch/v1", "Job", status=[])),
+            existing(live("batch/v1", "Job", status=[])),
             "HealthCheckError",
             'Error executing health check for Job "ns/name": status: expected an object, got a list',
             id="not readable",
@@ -93,7 +95,7 @@ def test_all_resources_are_healthy_if_none_is_not(observed: list[Observed]) -> N
     ],
 )
 def test_one_resource_is_to_blame(observed: Observed, reason: str, message: str) -> None:
-    assert said(evaluate_health([Observed.existing(pod("Running")), observed])) == (
+    assert said(evaluate_health([existing(pod("Running")), observed])) == (
         "ResourcesHealthy",
         "False",
         reason,
@@ -103,7 +105,7 @@ def test_one_resource_is_to_blame(observed: Observed, reason: str, message: str)
 
 def test_only_the_first_is_reported_and_nothing_is_looked_up_behind_it() -> None:  # HL-10
     def lookups() -> Iterator[Observed]:
-        yield Observed.existing(deployment())
+        yield existing(deployment())
         pytest.fail("nobody needs to know")
 
     verdict = evaluate_health(lookups())
@@ -124,7 +126,7 @@ def warning(number: int) -> dict[str, Any]:
 
 
 def test_a_service_is_reported_with_its_last_warnings() -> None:  # HL-13
-    verdict = evaluate_health([Observed.existing(load_balancer())])
+    verdict = evaluate_health([existing(load_balancer())])
 
     assert verdict.with_events([warning(number) for number in (3, 1, 7, 2, 6, 5, 4)], NOW).message == (
         'Service "ns/name" is unhealthy: service is missing ingress status\n'
@@ -140,7 +142,7 @@ def test_a_service_is_reported_with_its_last_warnings() -> None:  # HL-13
 
 
 def test_only_a_service_that_is_to_blame_is_reported_with_warnings() -> None:
-    for observed in (Observed.existing(pod("Pending")), absent("v1", "Service")):
+    for observed in (existing(pod("Pending")), absent("v1", "Service")):
         verdict = evaluate_health([observed])
         assert verdict.service is None
         assert verdict.with_events([warning(1)], NOW) == verdict
@@ -149,10 +151,10 @@ def test_only_a_service_that_is_to_blame_is_reported_with_warnings() -> None:
 @pytest.mark.parametrize(
     "observed",
     [
-        pytest.param(Observed.existing(live("v1", "ConfigMap")), id="PR-1"),
+        pytest.param(existing(live("v1", "ConfigMap")), id="PR-1"),
         pytest.param(absent("apps/v1", "Deployment"), id="PR-1 missing"),
         pytest.param(absent("apps/v1", "Deployment", Absence.NOT_SERVED), id="PR-1 not served"),
-        pytest.param(Observed.existing(skipped(live("apps/v1", "StatefulSet", status={}))), id="PR-11"),
+        pytest.param(existing(skipped(live("apps/v1", "StatefulSet", status={}))), id="PR-11"),
     ],
 )
 def test_what_does_not_roll_out_has_rolled_out(observed: Observed) -> None:
@@ -163,29 +165,29 @@ def test_what_does_not_roll_out_has_rolled_out(observed: Observed) -> None:
     ("observed", "reason", "message"),
     [
         (
-            Observed.existing(deployment(condition("Progressing", "False", "ProgressDeadlineExceeded", "m")), 1),
+            existing(deployment(condition("Progressing", "False", "ProgressDeadlineExceeded", "m")), 1),
             "DeploymentProgressing",
             'Deployment "ns/name" is progressing: m',
         ),
         (
-            Observed.existing(deployment(condition("Progressing", "True", "NewReplicaSetAvailable")), 2),
+            existing(deployment(condition("Progressing", "True", "NewReplicaSetAvailable")), 2),
             "DeploymentProgressing",
             'Deployment "ns/name" is progressing: there are still non-terminated old pods',
         ),
         (
-            Observed.existing(deployment(condition("Progressing", "True", "ReplicaSetUpdated")), 1),
+            existing(deployment(condition("Progressing", "True", "ReplicaSetUpdated")), 1),
             "DeploymentProgressing",
             'Deployment "ns/name" is progressing: ',
         ),
         (
-            Observed.existing(live("apps/v1", "StatefulSet", spec={"replicas": 3}, status={"updatedReplicas": 2})),
+            existing(live("apps/v1", "StatefulSet", spec={"replicas": 3}, status={"updatedReplicas": 2})),
             "StatefulSetProgressing",
             'StatefulSet "ns/name" is progressing: 2 of 3 replica(s) have been updated',
         ),
     ],
 )
 def test_the_first_rollout_is_reported(observed: Observed, reason: str, message: str) -> None:
-    last = Observed.existing(live("apps/v1", "DaemonSet", generation=1))
+    last = existing(live("apps/v1", "DaemonSet", generation=1))
 
     assert said(evaluate_progress([observed, last])) == ("ResourcesProgressing", "True", reason, message)
 
