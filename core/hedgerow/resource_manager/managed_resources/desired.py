@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hedgerow.api.managed_resources import MANAGED_BY, MODE, MODE_IGNORE
-from hedgerow.api.references import DEFAULT_NAMESPACE, Identity, Reference, in_order, references_in
+from hedgerow.api.references import DEFAULT_NAMESPACE, Identity, Reference, in_order, references_in, references_of
 from hedgerow.machinery.documents.budget import SliceCounter, Slices, finished
 from hedgerow.machinery.objects import Kind, Manifest, Resource, key_of
 from hedgerow.machinery.questions import Kinds, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, object_at, text_at, texts_at, too_much, with_value, without
 from hedgerow.resource_manager.managed_resources.decoding import DecodedValue
-from hedgerow.resource_manager.managed_resources.equivalences import PreviousReferences, previous_references
+from hedgerow.resource_manager.managed_resources.equivalences import Equivalences, equivalences_of
 
 MOST_INJECTED: Final = 8 * 1024
 """Characters of `spec.injectLabels`: the status repeats them for each object."""
@@ -136,16 +136,17 @@ def desired_in_slices(
     managed_resource: Manifest, decoded: Sequence[DecodedValue], kinds: Kinds, managed_by: str, checksum: str
 ) -> Slices[Desired]:
     """`build_desired`, interrupted between slices."""
-    previous = previous_references(managed_resource)
+    previous = {each.identity: each for each in references_of(managed_resource)}
+    equivalences = equivalences_of(managed_resource)
     injected = injected_labels(managed_resource, managed_by)
     wanted: list[DesiredObject] = []
     ignored: list[DesiredObject] = []
     counter = SliceCounter()
-    if counter.ends_slice(len(previous.references)):
+    if counter.ends_slice(len(previous)):
         yield
     for value in decoded:
         for document in value.documents:
-            found = _desired_object(document, kinds, injected, previous)
+            found = _desired_object(document, kinds, injected, previous, equivalences)
             (ignored if _is_ignored(document) else wanted).append(found)
             if counter.ends_slice(NODES_OF_AN_OBJECT):
                 yield
@@ -154,7 +155,8 @@ def desired_in_slices(
         yield
     errors = tuple(error for value in decoded for error in value.errors)
     is_certain = not errors and all(each.problem is None for each in listed)
-    unlisted = previous.without(each.previous for each in listed if each.previous is not None)
+    mentioned = {each.previous.identity for each in listed if each.previous is not None}
+    unlisted = in_order(reference for identity, reference in previous.items() if identity not in mentioned)
     kept = () if is_certain else unlisted
     # Of a repeated object only the last manifest counts, as it would be applied last.
     last = {each.identity: place for place, each in enumerate(wanted)}
@@ -169,7 +171,7 @@ def desired_in_slices(
         orphans=tuple(each.reference for each in ignored if each.previous is not None and each.identity not in last),
         left=unlisted if is_certain else (),
         kept=kept,
-        recorded=_recorded(wanted, previous),
+        recorded=_recorded(wanted, previous.values()),
         decoding_errors=errors,
         checksum=checksum,
         repeated=tuple(identity for identity, count in counts.items() if count > 1),
@@ -189,12 +191,17 @@ def injected_labels(managed_resource: Manifest, managed_by: str) -> dict[str, st
 
 
 def _desired_object(
-    document: Manifest, kinds: Kinds, injected: Mapping[str, str], previous: PreviousReferences
+    document: Manifest,
+    kinds: Kinds,
+    injected: Mapping[str, str],
+    previous: Mapping[Identity, Reference],
+    equivalences: Equivalences,
 ) -> DesiredObject:
     manifest, resource, problem = _normalised(document, kinds)
     labels, annotations = {**_texts(document, "labels"), **injected}, _texts(document, "annotations")
     reference = Reference.to(Kind.of(manifest), key_of(manifest), labels, annotations)
-    return DesiredObject(manifest, reference, resource, previous.to(reference.identity), problem)
+    found = equivalences.find(reference.identity, previous)
+    return DesiredObject(manifest, reference, resource, previous[found] if found else None, problem)
 
 
 def _normalised(document: Manifest, kinds: Kinds) -> tuple[Manifest, Resource | NotAnswered, str | None]:
@@ -248,14 +255,14 @@ def _is_ignored(document: Manifest) -> bool:
     return _texts(document, "annotations").get(MODE) == MODE_IGNORE
 
 
-def _recorded(wanted: Iterable[DesiredObject], previous: PreviousReferences) -> tuple[Reference, ...]:
+def _recorded(wanted: Iterable[DesiredObject], previous: Iterable[Reference]) -> tuple[Reference, ...]:
     """The union of the old references and the new ones; empty if none is new."""
     new = {
         each.identity: each.reference.unapplied()
         for each in wanted
         if each.previous is None and each.problem is None and each.reference.key.name
     }
-    return in_order((*previous.references.values(), *new.values())) if new else ()
+    return in_order((*previous, *new.values())) if new else ()
 
 
 def install_place(manifest: Manifest) -> tuple[int, str, str, str]:

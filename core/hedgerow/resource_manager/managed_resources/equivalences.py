@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from hedgerow.api.references import GroupKind, Identity, Reference, in_order, references_of
+from hedgerow.api.references import GroupKind, Identity
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import each_at, list_at, text_at, too_much
 
@@ -63,34 +63,6 @@ def equivalences(additional: Iterable[Iterable[GroupKind]] = ()) -> Equivalences
         members[index] |= frozenset(kinds)
         place.update(dict.fromkeys(kinds, index))
     return Equivalences({kind: members[index] for kind, index in place.items()})
-
-
-@dataclass(frozen=True, slots=True)
-class PreviousReferences:
-    """The references of the last status; an object is found under every name of its kind."""
-
-    references: Mapping[Identity, Reference]
-    equivalences: Equivalences
-
-    def to(self, wanted: Identity) -> Reference | None:
-        """The reference to an object."""
-        found = self.equivalences.find(wanted, self.references)
-        return None if found is None else self.references[found]
-
-    def without(self, found: Iterable[Reference]) -> tuple[Reference, ...]:
-        """All other references, in order."""
-        identities = {each.identity for each in found}
-        return in_order(reference for at, reference in self.references.items() if at not in identities)
-
-
-def previous_references(managed_resource: Manifest) -> PreviousReferences:
-    """The references of the last status, with the equivalences of the spec.
-
-    Raises:
-        UnreadableError: spec or status have a shape that no API server stores.
-    """
-    found = references_of(managed_resource)
-    return PreviousReferences({each.identity: each for each in found}, equivalences_of(managed_resource))
 
 
 def equivalences_of(managed_resource: Manifest) -> Equivalences:

@@ -1,8 +1,7 @@
 """What a status remembers of objects."""
 
-from hedgerow.api.references import Reference, identity, in_order, references_in
+from hedgerow.api.references import Reference, in_order, references_in
 from hedgerow.machinery.objects import Kind, ObjectKey
-from hedgerow.resource_manager.managed_resources.equivalences import previous_references
 
 CLUSTER_ROLE = Reference(Kind("rbac.authorization.k8s.io/v1", "ClusterRole"), ObjectKey("", "foo"))
 CONFIG_MAP = Reference(Kind("v1", "ConfigMap"), ObjectKey("bar", "foo"), {"a": "1"}, {"b": "2"})
@@ -36,13 +35,3 @@ def test_the_order_is_that_of_groups_kinds_namespaces_and_names() -> None:
     deployment = Reference(Kind("apps/v1", "Deployment"), ObjectKey("web", "nginx"))
 
     assert in_order([CLUSTER_ROLE, deployment, CONFIG_MAP]) == (CONFIG_MAP, deployment, CLUSTER_ROLE)
-
-
-def test_what_is_mentioned_under_another_name_is_found_and_all_else_is_left() -> None:
-    old = Reference(Kind("extensions/v1beta1", "Ingress"), ObjectKey("bar", "foo"))
-    previous = previous_references({"status": {"resources": [old.in_status(), CONFIG_MAP.in_status()]}})
-    moved = identity("networking.k8s.io", "Ingress", "bar", "foo")
-
-    assert previous.to(moved) == old
-    assert previous.to(CLUSTER_ROLE.identity) is None
-    assert previous.without([old]) == (CONFIG_MAP,)

@@ -10,64 +10,21 @@ from typing import Final
 from hedgerow.api.references import group_kind_of
 from hedgerow.machinery.objects import Manifest
 from hedgerow.resource_manager.managed_resources.server_defaults import pods
-from hedgerow.resource_manager.managed_resources.server_defaults.rules import AS_SENT, COMPACT, StorageRule, rule
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import (
+    AS_SENT,
+    COMPACT,
+    StorageRule,
+    rule,
+    spec_rule,
+)
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _WEBHOOKS: Final = "admissionregistration.k8s.io"
 _FLOWS: Final = "flowcontrol.apiserver.k8s.io"
 
-_SERVICE: Final = rule(
-    spec=rule(
-        {
-            "allocateLoadBalancerNodePorts": True,
-            "externalTrafficPolicy": "Cluster",
-            "internalTrafficPolicy": "Cluster",
-            "sessionAffinity": "None",
-            "sessionAffinityConfig": {},
-            "type": "ClusterIP",
-        },
-        omitted="clusterIP externalName externalTrafficPolicy healthCheckNodePort loadBalancerIP "
-        "publishNotReadyAddresses selector sessionAffinity type",
-        assigned="clusterIP clusterIPs healthCheckNodePort ipFamilies ipFamilyPolicy",
-        ports=rule(
-            {"protocol": "TCP", "targetPort": lambda port: port.get("port")},
-            omitted="name nodePort protocol targetPort",
-            assigned="nodePort",
-        ),
-        sessionAffinityConfig=rule({"clientIP": {}}, clientIP=rule({"timeoutSeconds": 10800})),
-    )
-)
-
-
 _ALLOWED: Final = rule(ports=rule({"protocol": "TCP"}))
-_NETWORK_POLICY: Final = rule(
-    spec=rule(
-        {
-            "podSelector": {},
-            "policyTypes": lambda policy: ["Ingress", "Egress"] if policy.get("egress") else ["Ingress"],
-        },
-        ingress=_ALLOWED,
-        egress=_ALLOWED,
-    )
-)
 _BACKEND: Final = rule(service=rule(port=rule(omitted="name number")))
-_INGRESS: Final = rule(
-    spec=rule(
-        defaultBackend=_BACKEND,
-        rules=rule(omitted="host", http=rule(paths=rule(omitted="path", backend=_BACKEND))),
-        tls=rule(omitted="secretName"),
-    )
-)
 _ADDRESS: Final = rule(omitted="hostname")
-_ENDPOINTS: Final = rule(
-    subsets=rule(
-        addresses=_ADDRESS,
-        notReadyAddresses=_ADDRESS,
-        ports=rule({"protocol": "TCP"}, omitted="name protocol"),
-    )
-)
-
-
 _ROLE_BINDING: Final = rule(
     roleRef=rule({"apiGroup": _RBAC}),
     subjects=rule(
@@ -85,48 +42,6 @@ _METRIC: Final = {
     "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
 }
 _METRIC_SOURCES: Final = ("containerResource", "external", "object", "pods", "resource")
-_HORIZONTAL_POD_AUTOSCALER: Final = rule(
-    spec=rule(
-        {"metrics": [_METRIC], "minReplicas": 1, "targetCPUUtilizationPercentage": 80},
-        behavior=rule(
-            {"scaleDown": {}, "scaleUp": {}},
-            scaleDown=rule({"selectPolicy": "Max", "policies": [_ALL_PODS]}),
-            scaleUp=rule({"selectPolicy": "Max", "policies": [_FOUR_PODS, _ALL_PODS], "stabilizationWindowSeconds": 0}),
-        ),
-        metrics=rule({}, dict.fromkeys(_METRIC_SOURCES, rule(target=rule(quantities="averageValue value")))),
-    )
-)
-
-_NAMESPACE: Final = rule(
-    {"spec": {}},
-    metadata=rule(labels=rule(assigned="kubernetes.io/metadata.name")),
-    spec=rule({"finalizers": ["kubernetes"]}, omitted="finalizers"),
-)
-
-
-_PRIORITY_LEVEL: Final = rule(
-    spec=rule(
-        exempt=rule({"lendablePercent": 0, "nominalConcurrencyShares": 0}),
-        limited=rule(
-            {"lendablePercent": 0, "limitResponse": {"type": "Reject"}, "nominalConcurrencyShares": 30},
-            limitResponse=rule({"type": "Reject"}, queuing=rule({"handSize": 8, "queueLengthLimit": 50, "queues": 64})),
-        ),
-    )
-)
-_CSI_DRIVER: Final = rule(
-    spec=rule(
-        {
-            "attachRequired": True,
-            "fsGroupPolicy": "ReadWriteOnceWithFSType",
-            "podInfoOnMount": False,
-            "requiresRepublish": False,
-            "seLinuxMount": False,
-            "storageCapacity": False,
-            "volumeLifecycleModes": ["Persistent"],
-        },
-        omitted="volumeLifecycleModes",
-    )
-)
 
 _SELECTED: Final = {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}}
 _SERVER: Final = rule({"port": 443})
@@ -140,8 +55,8 @@ def _webhooks(**defaults: str) -> StorageRule:
 
 
 _MATCHING: Final = rule(_SELECTED, excludeResourceRules=_ANY_SCOPE, resourceRules=_ANY_SCOPE)
-_ADMISSION_POLICY: Final = rule(spec=rule({"failurePolicy": "Fail"}, matchConstraints=_MATCHING))
-_ADMISSION_POLICY_BINDING: Final = rule(spec=rule(matchResources=_MATCHING))
+_ADMISSION_POLICY: Final = spec_rule({"failurePolicy": "Fail"}, matchConstraints=_MATCHING)
+_ADMISSION_POLICY_BINDING: Final = spec_rule(matchResources=_MATCHING)
 
 _NESTED_SCHEMAS: Final[dict[str, StorageRule]] = {}
 _SCHEMA: Final = replace(
@@ -158,8 +73,50 @@ _NESTED_SCHEMAS.update(  # schemas consist of schemas
     dict.fromkeys(("additionalItems", "additionalProperties", "allOf", "anyOf", "items", "not", "oneOf"), _SCHEMA),
     **dict.fromkeys(("definitions", "patternProperties", "properties"), _SCHEMAS_BY_NAME),
 )
-_CUSTOM_RESOURCE_DEFINITION: Final = rule(
-    spec=rule(
+
+_RULES: Final[Mapping[tuple[str, str], StorageRule]] = {
+    **pods.RULES,
+    **{("", kind): COMPACT for kind in ("ConfigMap", "ServiceAccount")},
+    ("", "Endpoints"): rule(
+        subsets=rule(
+            addresses=_ADDRESS,
+            notReadyAddresses=_ADDRESS,
+            ports=rule({"protocol": "TCP"}, omitted="name protocol"),
+        )
+    ),
+    ("", "LimitRange"): spec_rule(limits=rule(quantities="default defaultRequest max maxLimitRequestRatio min")),
+    ("", "Namespace"): rule(
+        {"spec": {}},
+        metadata=rule(labels=rule(assigned="kubernetes.io/metadata.name")),
+        spec=rule({"finalizers": ["kubernetes"]}, omitted="finalizers"),
+    ),
+    ("", "Node"): spec_rule(assigned="podCIDR podCIDRs providerID taints unschedulable"),
+    ("", "ResourceQuota"): spec_rule(quantities="hard"),
+    ("", "Secret"): rule({"type": "Opaque"}, omitted="type"),
+    ("", "Service"): spec_rule(
+        {
+            "allocateLoadBalancerNodePorts": True,
+            "externalTrafficPolicy": "Cluster",
+            "internalTrafficPolicy": "Cluster",
+            "sessionAffinity": "None",
+            "sessionAffinityConfig": {},
+            "type": "ClusterIP",
+        },
+        omitted="clusterIP externalName externalTrafficPolicy healthCheckNodePort loadBalancerIP "
+        "publishNotReadyAddresses selector sessionAffinity type",
+        assigned="clusterIP clusterIPs healthCheckNodePort ipFamilies ipFamilyPolicy",
+        ports=rule(
+            {"protocol": "TCP", "targetPort": lambda port: port.get("port")},
+            omitted="name nodePort protocol targetPort",
+            assigned="nodePort",
+        ),
+        sessionAffinityConfig=rule({"clientIP": {}}, clientIP=rule({"timeoutSeconds": 10800})),
+    ),
+    **{(_WEBHOOKS, f"{kind}AdmissionPolicy"): _ADMISSION_POLICY for kind in ("Mutating", "Validating")},
+    **{(_WEBHOOKS, f"{kind}AdmissionPolicyBinding"): _ADMISSION_POLICY_BINDING for kind in ("Mutating", "Validating")},
+    (_WEBHOOKS, "MutatingWebhookConfiguration"): _webhooks(reinvocationPolicy="Never"),
+    (_WEBHOOKS, "ValidatingWebhookConfiguration"): _webhooks(),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): spec_rule(
         {"conversion": {"strategy": "None"}},
         omitted="preserveUnknownFields",
         conversion=rule(webhook=rule(clientConfig=_CLIENT_CONFIG)),
@@ -177,48 +134,42 @@ _CUSTOM_RESOURCE_DEFINITION: Final = rule(
             subresources=rule(verbatim=True),
             verbatim=True,
         ),
-    )
-)
-
-_RULES: Final[Mapping[tuple[str, str], StorageRule]] = {
-    **{("", kind): COMPACT for kind in ("ConfigMap", "ServiceAccount")},
-    ("", "Endpoints"): _ENDPOINTS,
-    ("", "LimitRange"): rule(spec=rule(limits=rule(quantities="default defaultRequest max maxLimitRequestRatio min"))),
-    ("", "Namespace"): _NAMESPACE,
-    ("", "Node"): rule(spec=rule(assigned="podCIDR podCIDRs providerID taints unschedulable")),
-    ("", "PersistentVolume"): pods.PERSISTENT_VOLUME,
-    ("", "PersistentVolumeClaim"): pods.PERSISTENT_VOLUME_CLAIM,
-    ("", "Pod"): pods.POD,
-    ("", "PodTemplate"): rule(template=pods.POD),
-    ("", "ReplicationController"): pods.REPLICATION_CONTROLLER,
-    ("", "ResourceQuota"): rule(spec=rule(quantities="hard")),
-    ("", "Secret"): rule({"type": "Opaque"}, omitted="type"),
-    ("", "Service"): _SERVICE,
-    (_WEBHOOKS, "MutatingAdmissionPolicy"): _ADMISSION_POLICY,
-    (_WEBHOOKS, "MutatingAdmissionPolicyBinding"): _ADMISSION_POLICY_BINDING,
-    (_WEBHOOKS, "MutatingWebhookConfiguration"): _webhooks(reinvocationPolicy="Never"),
-    (_WEBHOOKS, "ValidatingAdmissionPolicy"): _ADMISSION_POLICY,
-    (_WEBHOOKS, "ValidatingAdmissionPolicyBinding"): _ADMISSION_POLICY_BINDING,
-    (_WEBHOOKS, "ValidatingWebhookConfiguration"): _webhooks(),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): _CUSTOM_RESOURCE_DEFINITION,
-    ("apiregistration.k8s.io", "APIService"): rule(
-        spec=rule(omitted="caBundle insecureSkipTLSVerify", service=_SERVER)
     ),
+    ("apiregistration.k8s.io", "APIService"): spec_rule(omitted="caBundle insecureSkipTLSVerify", service=_SERVER),
     ("apps", "ControllerRevision"): COMPACT,
-    ("apps", "DaemonSet"): pods.DAEMON_SET,
-    ("apps", "Deployment"): pods.DEPLOYMENT,
-    ("apps", "ReplicaSet"): pods.REPLICA_SET,
-    ("apps", "StatefulSet"): pods.STATEFUL_SET,
-    ("autoscaling", "HorizontalPodAutoscaler"): _HORIZONTAL_POD_AUTOSCALER,
-    ("batch", "CronJob"): pods.CRON_JOB,
-    ("batch", "Job"): pods.JOB,
+    ("autoscaling", "HorizontalPodAutoscaler"): spec_rule(
+        {"metrics": [_METRIC], "minReplicas": 1, "targetCPUUtilizationPercentage": 80},
+        behavior=rule(
+            {"scaleDown": {}, "scaleUp": {}},
+            scaleDown=rule({"selectPolicy": "Max", "policies": [_ALL_PODS]}),
+            scaleUp=rule({"selectPolicy": "Max", "policies": [_FOUR_PODS, _ALL_PODS], "stabilizationWindowSeconds": 0}),
+        ),
+        metrics=rule({}, dict.fromkeys(_METRIC_SOURCES, rule(target=rule(quantities="averageValue value")))),
+    ),
     ("coordination.k8s.io", "Lease"): COMPACT,
     ("discovery.k8s.io", "EndpointSlice"): rule(ports=rule({"name": "", "protocol": "TCP"})),
-    (_FLOWS, "FlowSchema"): rule(spec=rule({"matchingPrecedence": 1000}, omitted="matchingPrecedence")),
-    (_FLOWS, "PriorityLevelConfiguration"): _PRIORITY_LEVEL,
-    ("networking.k8s.io", "Ingress"): _INGRESS,
-    ("networking.k8s.io", "IngressClass"): rule(spec=rule(parameters=rule({"scope": "Cluster"}))),
-    ("networking.k8s.io", "NetworkPolicy"): _NETWORK_POLICY,
+    (_FLOWS, "FlowSchema"): spec_rule({"matchingPrecedence": 1000}, omitted="matchingPrecedence"),
+    (_FLOWS, "PriorityLevelConfiguration"): spec_rule(
+        exempt=rule({"lendablePercent": 0, "nominalConcurrencyShares": 0}),
+        limited=rule(
+            {"lendablePercent": 0, "limitResponse": {"type": "Reject"}, "nominalConcurrencyShares": 30},
+            limitResponse=rule({"type": "Reject"}, queuing=rule({"handSize": 8, "queueLengthLimit": 50, "queues": 64})),
+        ),
+    ),
+    ("networking.k8s.io", "Ingress"): spec_rule(
+        defaultBackend=_BACKEND,
+        rules=rule(omitted="host", http=rule(paths=rule(omitted="path", backend=_BACKEND))),
+        tls=rule(omitted="secretName"),
+    ),
+    ("networking.k8s.io", "IngressClass"): spec_rule(parameters=rule({"scope": "Cluster"})),
+    ("networking.k8s.io", "NetworkPolicy"): spec_rule(
+        {
+            "podSelector": {},
+            "policyTypes": lambda policy: ["Ingress", "Egress"] if policy.get("egress") else ["Ingress"],
+        },
+        ingress=_ALLOWED,
+        egress=_ALLOWED,
+    ),
     ("node.k8s.io", "RuntimeClass"): rule(overhead=rule(quantities="podFixed")),
     ("policy", "PodDisruptionBudget"): COMPACT,
     **{(_RBAC, kind): COMPACT for kind in ("ClusterRole", "Role")},
@@ -227,7 +178,18 @@ _RULES: Final[Mapping[tuple[str, str], StorageRule]] = {
         {"preemptionPolicy": "PreemptLowerPriority"}, omitted="description globalDefault"
     ),
     **{("storage.k8s.io", kind): COMPACT for kind in ("CSINode", "VolumeAttributesClass")},
-    ("storage.k8s.io", "CSIDriver"): _CSI_DRIVER,
+    ("storage.k8s.io", "CSIDriver"): spec_rule(
+        {
+            "attachRequired": True,
+            "fsGroupPolicy": "ReadWriteOnceWithFSType",
+            "podInfoOnMount": False,
+            "requiresRepublish": False,
+            "seLinuxMount": False,
+            "storageCapacity": False,
+            "volumeLifecycleModes": ["Persistent"],
+        },
+        omitted="volumeLifecycleModes",
+    ),
     ("storage.k8s.io", "CSIStorageCapacity"): rule(quantities="capacity maximumVolumeSize"),
     ("storage.k8s.io", "StorageClass"): rule({"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}),
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hedgerow.machinery.reading import object_at
-from hedgerow.resource_manager.managed_resources.server_defaults.rules import StorageRule, rule
+from hedgerow.resource_manager.managed_resources.server_defaults.rules import StorageRule, rule, spec_rule
 
 _FILES: Final = rule({"defaultMode": 0o644})
 _RESOURCES: Final = rule(quantities="requests limits")
@@ -37,24 +37,10 @@ _DEVICES: Final[Mapping[str, StorageRule]] = {
 }
 """Volume sources of pods and PersistentVolumes."""
 
-PERSISTENT_VOLUME: Final = rule(
-    spec=rule(
-        {"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"},
-        _DEVICES,
-        omitted="persistentVolumeReclaimPolicy storageClassName",
-        assigned="claimRef",
-        quantities="capacity",
-        csi=_device(),
-    )
-)
-
 
 def _claim(assigned: str = "") -> StorageRule:
     """The specification of a PersistentVolumeClaim."""
     return rule({"volumeMode": "Filesystem"}, omitted="volumeName", assigned=assigned, resources=_RESOURCES)
-
-
-PERSISTENT_VOLUME_CLAIM: Final = rule(spec=_claim(assigned="storageClassName volumeName"))
 
 
 def _pull_policy(reference: Any) -> str:
@@ -116,27 +102,25 @@ _VOLUME: Final = rule(
     secret=_FILES,
 )
 
-POD: Final = rule(
-    spec=rule(
-        {
-            "dnsPolicy": "ClusterFirst",
-            "restartPolicy": "Always",
-            "schedulerName": "default-scheduler",
-            "securityContext": {},
-            "terminationGracePeriodSeconds": 30,
-            # The old name of the field is served with the new one. Only this way round: else neither would be drift.
-            "serviceAccount": lambda pod: pod.get("serviceAccountName"),
-        },
-        omitted="dnsPolicy hostIPC hostNetwork hostPID hostname nodeName priorityClassName restartPolicy schedulerName "
-        "serviceAccount serviceAccountName subdomain",
-        quantities="overhead",
-        containers=_CONTAINER,
-        ephemeralContainers=_CONTAINER,
-        initContainers=_CONTAINER,
-        resources=_RESOURCES,
-        tolerations=rule(omitted="key operator value effect"),
-        volumes=_VOLUME,
-    )
+_POD: Final = spec_rule(
+    {
+        "dnsPolicy": "ClusterFirst",
+        "restartPolicy": "Always",
+        "schedulerName": "default-scheduler",
+        "securityContext": {},
+        "terminationGracePeriodSeconds": 30,
+        # The old name of the field is served with the new one. Only this way round: else neither would be drift.
+        "serviceAccount": lambda pod: pod.get("serviceAccountName"),
+    },
+    omitted="dnsPolicy hostIPC hostNetwork hostPID hostname nodeName priorityClassName restartPolicy schedulerName "
+    "serviceAccount serviceAccountName subdomain",
+    quantities="overhead",
+    containers=_CONTAINER,
+    ephemeralContainers=_CONTAINER,
+    initContainers=_CONTAINER,
+    resources=_RESOURCES,
+    tolerations=rule(omitted="key operator value effect"),
+    volumes=_VOLUME,
 )
 """A Pod, or the template of one. What is added to Pods themselves is added to the manifest in the merge."""
 
@@ -147,52 +131,64 @@ def _strategy(**defaults: Any) -> StorageRule:
 
 
 def _workload(defaults: Mapping[str, Any], annotation: str = "", **members: StorageRule) -> StorageRule:
-    """A kind that makes pods from a template; `defaults` and `members` are those of its spec.
-
-    Its controller maintains the annotation.
-    """
+    """A kind that makes pods from a template, by the defaults and members of its spec; a controller annotates it."""
     return rule(
         metadata=rule(annotations=rule(assigned=annotation)),
-        spec=rule(defaults, members, omitted="minReadySeconds paused podManagementPolicy serviceName", template=POD),
+        spec=rule(defaults, members, omitted="minReadySeconds paused podManagementPolicy serviceName", template=_POD),
     )
 
 
-DEPLOYMENT: Final = _workload(
-    {"progressDeadlineSeconds": 600, "replicas": 1, "revisionHistoryLimit": 10, "strategy": {}},
-    "deployment.kubernetes.io/revision",
-    strategy=_strategy(maxSurge="25%", maxUnavailable="25%"),
-)
-
-DAEMON_SET: Final = _workload(
-    {"revisionHistoryLimit": 10, "updateStrategy": {}},
-    "deprecated.daemonset.template.generation",
-    updateStrategy=_strategy(maxSurge=0, maxUnavailable=1),
-)
-
-REPLICA_SET: Final = _workload({"replicas": 1})
-
-
-REPLICATION_CONTROLLER: Final = _workload(
-    {"replicas": 1, "selector": lambda spec: object_at(spec, "template", "metadata").get("labels")}
-)
-
-STATEFUL_SET: Final = _workload(
-    {
-        "persistentVolumeClaimRetentionPolicy": {},
-        "podManagementPolicy": "OrderedReady",
-        "replicas": 1,
-        "revisionHistoryLimit": 10,
-        "updateStrategy": {},
-    },
-    persistentVolumeClaimRetentionPolicy=rule({"whenDeleted": "Retain", "whenScaled": "Retain"}),
-    updateStrategy=_strategy(partition=0),
-    volumeClaimTemplates=rule(
-        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "status": {"phase": "Pending"}}, spec=_claim()
+RULES: Final[Mapping[tuple[str, str], StorageRule]] = {
+    ("", "PersistentVolume"): spec_rule(
+        {"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"},
+        _DEVICES,
+        omitted="persistentVolumeReclaimPolicy storageClassName",
+        assigned="claimRef",
+        quantities="capacity",
+        csi=_device(),
     ),
-)
-
-JOB: Final = rule(
-    spec=rule(
+    ("", "PersistentVolumeClaim"): rule(spec=_claim(assigned="storageClassName volumeName")),
+    ("", "Pod"): _POD,
+    ("", "PodTemplate"): rule(template=_POD),
+    ("", "ReplicationController"): _workload(
+        {"replicas": 1, "selector": lambda spec: object_at(spec, "template", "metadata").get("labels")}
+    ),
+    ("apps", "DaemonSet"): _workload(
+        {"revisionHistoryLimit": 10, "updateStrategy": {}},
+        "deprecated.daemonset.template.generation",
+        updateStrategy=_strategy(maxSurge=0, maxUnavailable=1),
+    ),
+    ("apps", "Deployment"): _workload(
+        {"progressDeadlineSeconds": 600, "replicas": 1, "revisionHistoryLimit": 10, "strategy": {}},
+        "deployment.kubernetes.io/revision",
+        strategy=_strategy(maxSurge="25%", maxUnavailable="25%"),
+    ),
+    ("apps", "ReplicaSet"): _workload({"replicas": 1}),
+    ("apps", "StatefulSet"): _workload(
+        {
+            "persistentVolumeClaimRetentionPolicy": {},
+            "podManagementPolicy": "OrderedReady",
+            "replicas": 1,
+            "revisionHistoryLimit": 10,
+            "updateStrategy": {},
+        },
+        persistentVolumeClaimRetentionPolicy=rule({"whenDeleted": "Retain", "whenScaled": "Retain"}),
+        updateStrategy=_strategy(partition=0),
+        volumeClaimTemplates=rule(
+            {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "status": {"phase": "Pending"}}, spec=_claim()
+        ),
+    ),
+    ("batch", "CronJob"): spec_rule(
+        {
+            "concurrencyPolicy": "Allow",
+            "failedJobsHistoryLimit": 1,
+            "successfulJobsHistoryLimit": 3,
+            "suspend": False,
+        },
+        omitted="concurrencyPolicy",
+        jobTemplate=spec_rule(template=_POD),
+    ),
+    ("batch", "Job"): spec_rule(
         {
             "backoffLimit": 6,
             "completionMode": "NonIndexed",
@@ -203,14 +199,6 @@ JOB: Final = rule(
             "suspend": False,
         },
         podFailurePolicy=rule(rules=rule(onPodConditions=rule({"status": "True"}))),
-        template=POD,
-    )
-)
-
-CRON_JOB: Final = rule(
-    spec=rule(
-        {"concurrencyPolicy": "Allow", "failedJobsHistoryLimit": 1, "successfulJobsHistoryLimit": 3, "suspend": False},
-        omitted="concurrencyPolicy",
-        jobTemplate=rule(spec=rule(template=POD)),
-    )
-)
+        template=_POD,
+    ),
+}

@@ -53,6 +53,11 @@ def rule(
     return StorageRule(defaults, empty, chosen, amounts, {**members, **more}, verbatim=verbatim)
 
 
+def spec_rule(*defaults_and_members: Any, **more: Any) -> StorageRule:
+    """The rule of a kind in whose spec alone something is stored otherwise than sent; arguments are those of `rule`."""
+    return rule(spec=rule(*defaults_and_members, **more))
+
+
 COMPACT: Final = StorageRule()
 """Stored as sent, without empty members: the rule of most types that servers are compiled with."""
 AS_SENT: Final = StorageRule({"status": {}}, members={"metadata": COMPACT}, verbatim=True)
