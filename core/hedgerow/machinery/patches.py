@@ -38,7 +38,8 @@ def merge_patch(before: Manifest, after: Manifest) -> dict[str, Any]:
     patch: dict[str, Any] = {name: None for name in before if name not in after}
     for name, value in after.items():
         old = before.get(name)
-        if old is value or _equal(old, value):
+        # 1.0 is 1, because a server may return either, but `true` is not 1.
+        if old is value or (old == value and _same_booleans(old, value)):
             continue
         if isinstance(value, (dict, Mapping)) and isinstance(old, (dict, Mapping)):
             if nested := merge_patch(old, value):
@@ -46,11 +47,6 @@ def merge_patch(before: Manifest, after: Manifest) -> dict[str, Any]:
         else:
             patch[name] = value
     return patch
-
-
-def _equal(one: Any, other: Any) -> bool:
-    """True if two parsed values are the same JSON; 1.0 is 1, because a server may return either, but `true` is not."""
-    return bool(one == other) and _same_booleans(one, other)
 
 
 def _same_booleans(one: Any, other: Any) -> bool:

@@ -63,7 +63,9 @@ class Requirement:
     def manifest(self) -> dict[str, Any]:
         """The match expression as manifests spell it."""
         expression: dict[str, Any] = {"key": self.key, "operator": self.operator.value}
-        return {**expression, "values": list(self.values)} if self.values else expression
+        if self.values:
+            expression["values"] = list(self.values)
+        return expression
 
     def query(self) -> str:
         """The match expression as a query spells it."""

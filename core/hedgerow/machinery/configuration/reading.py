@@ -249,18 +249,18 @@ def nullable(schema: Schema) -> Schema:
 
 
 def _object(section: type[Section]) -> Schema:
-    schema: Schema = {"type": "object", "properties": dict(_properties(section))}
+    properties: Schema = {}
+    exclusions: list[Schema] = []
+    for declared in section.declared:
+        properties[declared.name] = nullable(_of_type(declared.value_type))
+        for alias in declared.aliases:
+            properties[alias.name] = nullable(_of_type(declared.item_type if alias.is_single else declared.value_type))
+            both = {name: {"not": {"type": "null"}} for name in (declared.name, alias.name)}
+            exclusions.append({"not": {"type": "object", "required": [*both], "properties": both}})
+    schema: Schema = {"type": "object", "properties": properties}
     if section.is_strict:
         schema["additionalProperties"] = False
-    spellings = [(declared.name, alias.name) for declared in section.declared for alias in declared.aliases]
-    return {**schema, "allOf": [_not_both(*names) for names in spellings]} if spellings else schema
-
-
-def _properties(section: type[Section]) -> Iterator[tuple[str, Schema]]:
-    for declared in section.declared:
-        yield declared.name, nullable(_of_type(declared.value_type))
-        for alias in declared.aliases:
-            yield alias.name, nullable(_of_type(declared.item_type if alias.is_single else declared.value_type))
+    return {**schema, "allOf": exclusions} if exclusions else schema
 
 
 def _of_type(type_: Any) -> Schema:
@@ -271,8 +271,3 @@ def _of_type(type_: Any) -> Schema:
     if get_origin(type_) is Mapping:
         return {"type": "object", "additionalProperties": {"type": "string"}}
     return {"type": _SCALARS[type_]}
-
-
-def _not_both(*spellings: str) -> Schema:
-    stated = {"not": {"type": "null"}}
-    return {"not": {"type": "object", "required": [*spellings], "properties": dict.fromkeys(spellings, stated)}}

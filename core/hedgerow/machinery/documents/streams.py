@@ -214,15 +214,12 @@ def _read(piece: _Piece, budget: ReadingBudget) -> Slices[Document]:
         return _broken(_CONVERTING + (not_text(piece.text, piece.first_line) or ""))
     reading = yield from read_yaml(piece.text, first_line=piece.first_line, is_strict=False, budget=budget)
     budget.spend(nodes=reading.nodes)
-    return _one_mapping(reading.documents or (Document(None),), piece.first_line)
-
-
-def _one_mapping(documents: tuple[Document, ...], first_line: int) -> Document:
+    documents = reading.documents or (Document(None),)
     if problems := [problem for document in documents for problem in document.problems]:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         return _broken(f"{_CONVERTING}{problems[0]}{more}")
     if len(documents) > 1:
-        return _broken(f"{_CONVERTING}line {first_line}: documents that no line --- tells apart")
+        return _broken(f"{_CONVERTING}line {piece.first_line}: documents that no line --- tells apart")
     return _mapping(documents[0], _IN_YAML)
 
 

@@ -87,8 +87,8 @@ def read_yaml(
     take: dict[type, Callable[[Any], None]] = {
         ScalarEvent: builder.scalar,
         AliasEvent: builder.alias,
-        SequenceStartEvent: builder.begin_list,
-        MappingStartEvent: builder.begin_mapping,
+        SequenceStartEvent: builder.begin,
+        MappingStartEvent: builder.begin,
         SequenceEndEvent: builder.end,
         MappingEndEvent: builder.end,
         DocumentEndEvent: lambda _: documents.append(builder.document()),

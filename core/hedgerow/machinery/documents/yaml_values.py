@@ -119,29 +119,28 @@ class ValueBuilder:
 
     def alias(self, event: AliasEvent) -> None:
         """Take an alias: the value of its anchor, shared and not copied."""
-        known = self._anchored(event)
+        known = self._anchors.get(event.anchor or "")
+        if not isinstance(known, _Anchored):
+            why = "has no anchor" if known is None else "stands within the value that it stands for"
+            self._problem(event, f"an alias {why}")
+            known = _Anchored(None, nodes=1, height=0)
         self._aliased_nodes += known.nodes
         if self._aliased_nodes > MAX_ALIASED_NODES or self.nodes > self._most_nodes:
             raise _abandonment(_TOO_MANY_ALIASED, event)
         self._reach(known.height, event)
         self._place(known.value, event)
 
-    def _anchored(self, event: AliasEvent) -> _Anchored:
-        """The value of an alias; null if it is a mistake."""
-        known = self._anchors.get(event.anchor or "")
-        if isinstance(known, _Anchored):
-            return known
-        why = "has no anchor" if known is None else "stands within the value that it stands for"
-        self._problem(event, f"an alias {why}")
-        return _Anchored(None, nodes=1, height=0)
-
-    def begin_list(self, event: SequenceStartEvent) -> None:
-        """Begin a list."""
-        self._begin_collection([], "seq", event)
-
-    def begin_mapping(self, event: MappingStartEvent) -> None:
-        """Begin a mapping."""
-        self._begin_collection({}, "map", event)
+    def begin(self, event: SequenceStartEvent | MappingStartEvent) -> None:
+        """Begin a list or a mapping."""
+        value: list[Any] | dict[Any, Any] = [] if type(event) is SequenceStartEvent else {}
+        if event.tag not in {None, "!", f"{_TAGS}{'seq' if isinstance(value, list) else 'map'}"}:
+            self._problem(event, _UNKNOWN_TAG)
+        self._reach(1, event)
+        opened = _Open(value, event.anchor, self._nodes + self._aliased_nodes)
+        self._open.append(opened)
+        self._count(1, event)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = opened
 
     def end(self, event: Event) -> None:
         """End the innermost list or mapping."""
@@ -151,18 +150,6 @@ class ValueBuilder:
             self._anchors[closed.anchor] = _Anchored(closed.value, nodes, closed.height)
         self._open[-1].height = max(self._open[-1].height, closed.height + 1)
         self._place(closed.value, event)
-
-    def _begin_collection(
-        self, value: list[Any] | dict[Any, Any], type_name: str, event: SequenceStartEvent | MappingStartEvent
-    ) -> None:
-        if event.tag is not None and event.tag not in {"!", f"{_TAGS}{type_name}"}:
-            self._problem(event, _UNKNOWN_TAG)
-        self._reach(1, event)
-        opened = _Open(value, event.anchor, self._nodes + self._aliased_nodes)
-        self._open.append(opened)
-        self._count(1, event)
-        if event.anchor is not None:
-            self._anchors[event.anchor] = opened
 
     def _count(self, nodes: int, event: Event) -> None:
         self._nodes += nodes
@@ -191,8 +178,12 @@ class ValueBuilder:
 
     def _key(self, value: Any, into: _Open, event: Event) -> Any:
         """The text of a key; for a key without one, an object that equals no other."""
-        key = value if isinstance(value, str) else _key_text(value)
-        if key is None:
+        key = value
+        if isinstance(value, bool):
+            key = "true" if value else "false"
+        elif isinstance(value, int | float):
+            key = str(value)
+        elif not isinstance(value, str):
             self._problem(event, "a key must be a text, not null, a list or a mapping")
             return object()
         if key in into.value:
@@ -246,10 +237,3 @@ class ValueBuilder:
 
 def _abandonment(problem: str, event: Any) -> ConstructorError:
     return ConstructorError(None, None, problem, event.start_mark)
-
-
-def _key_text(value: Any) -> str | None:
-    """The text that a key of another type becomes in JSON; none for null, lists and mappings."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int | float) else None

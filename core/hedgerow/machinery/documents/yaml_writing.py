@@ -37,15 +37,12 @@ def sorted_yaml(value: Mapping[str, Any]) -> str:
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     """A text: a block if it has lines, quoted if it would mean something else."""
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text))
-
-
-def _style(text: str) -> str | None:
+    style = None if plain_value(text) == text else '"'
     if not _NEEDS_ESCAPES.isdisjoint(text):
-        return '"'
-    if "\n" in text:
-        return "|"
-    return None if plain_value(text) == text else '"'
+        style = '"'
+    elif "\n" in text:
+        style = "|"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 Dumper.add_representer(str, _text)

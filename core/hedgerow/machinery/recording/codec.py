@@ -221,13 +221,10 @@ Line: TypeAlias = Header | Turn
 
 def line_of(turn: Journal | Unrecorded) -> str:
     """The line of a turn, without the state that it leaves; UnrecordableError if no record can hold it."""
-    if isinstance(turn, Journal):
-        turn = replace(turn, parts=tuple(map(_without_state, turn.parts)))
+    if isinstance(turn, Journal) and turn.end is not None:
+        *before, last = turn.parts
+        turn = replace(turn, parts=(*before, replace(last, wants=replace(turn.end, state=None))))
     return json.dumps(encoded(turn))
-
-
-def _without_state(part: Part) -> Part:
-    return replace(part, wants=replace(part.wants, state=None)) if isinstance(part.wants, Plan) else part
 
 
 def parsed_line(line: str | bytes) -> Line:
