@@ -1,8 +1,6 @@
 """Conditions: their next version, their times, and how long a failure still counts as progress.
 
-The next version of a condition depends on the last one and the time. This module knows no types of conditions.
-
-Source: managed-resources §2, §6.1; operator §10.4.
+Knows no types of conditions. Source: managed-resources §2, §6.1; operator §10.4.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,10 +1,8 @@
 """Deletion guard: whether a controller may delete as many objects as it plans to.
 
 An empty list, a selector that matches nothing, or the wrong cluster would delete everything. The guard counts all
-planned deletions of a controller before the first one.
-
-An annotation on the owner, or on its Namespace, allows deletions that are held back. Its value is a fingerprint of the
-objects' UIDs, so it allows these deletions and no later ones.
+planned deletions of a controller before the first one. An annotation on the owner, or on its Namespace, allows
+deletions that are held back. Its value is a fingerprint of the objects' UIDs, so it allows no later ones.
 """
 
 import hashlib

@@ -1,7 +1,6 @@
 """Names, labels and port names in Kubernetes: what is wrong with a text.
 
-Each rule returns the problem as one clause that fits behind a colon, or nothing. The rules are those of the API
-server's validation, so the server accepts what passes here. They know no object and no field: the caller adds them.
+Each rule of the API server's validation returns the problem as one clause that fits behind a colon, or nothing.
 
 Names are checked on every planned object, and most are new: each rule is one possessive pattern, which does not
 backtrack. Label keys, label values and the names of namespaces recur, so the last few thousand answers are cached.

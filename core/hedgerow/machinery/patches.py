@@ -1,10 +1,7 @@
 """JSON merge patches (RFC 7386): apply and compute. JSON patches (RFC 6902): compute.
 
-Works on parsed JSON alone and knows no Kubernetes type, so a merge patch replaces a list as a whole. Nothing is changed
-in place: results share unchanged parts with their inputs, and the caller must not change them. Parts that two compared
-values share are not compared again.
-
-Source: webhooks-and-tokens §3.3.
+Works on parsed JSON alone, so a merge patch replaces a list as a whole. Nothing is changed in place: results share
+unchanged parts with their inputs, which the caller must not change. Parts that two values share are not compared.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

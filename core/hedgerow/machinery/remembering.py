@@ -1,7 +1,4 @@
-"""Caches for functions that are called with the same texts and lists again and again.
-
-Authors of manifests choose the texts, so only short ones are cached, which bounds the memory.
-"""
+"""Caches for functions that are called with the same texts and lists again and again; only of short texts."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps

@@ -1,9 +1,7 @@
 """Restrict a controller to some namespaces.
 
 Objects in other namespaces may exist although the process cannot read them. A restricted controller decides as before,
-but leaves alone all objects in other namespaces, and all objects whose owners are there.
-
-Source: managed-resources §3.1.
+but leaves alone all objects in other namespaces, and objects whose owners are there. Source: managed-resources §3.1.
 """
 
 from collections.abc import Callable, Collection, Iterable

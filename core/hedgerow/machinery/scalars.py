@@ -1,7 +1,7 @@
 """Scalars that Kubernetes writes as text: booleans, integers, durations, timestamps, quantities.
 
-Booleans, integers and durations are read as Go reads them: other software reads the same texts. A quantity (`500m` of a
-processor, `8Gi` of memory) is exact at any size: a whole number with powers of ten and two, never a float.
+Booleans, integers and durations are read as Go reads them. A quantity (`500m`, `8Gi`) is exact at any size: a whole
+number with powers of ten and two, never a float.
 
 Source: webhooks-and-tokens §1.3; managed-resources §1; Kubernetes API, Quantity of the common definitions.
 """

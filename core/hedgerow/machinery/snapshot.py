@@ -1,7 +1,6 @@
 """The port through which a decision reads the world: objects by key, by label selector, by declared index.
 
-An informer cache, the in-memory cluster and a folder of manifests all serve it. A snapshot does not change while a
-decision reads it.
+An informer cache, the in-memory cluster and a folder of manifests serve it. It does not change while a decision reads.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence

@@ -1,8 +1,6 @@
 """The rules about single fields that component configurations share, in the words of Kubernetes.
 
-A rule holds for a field that is unset, unless it asks for a value.
-
-Source: managed-resources §3.1, §3.2.
+A rule holds for a field that is unset, unless it asks for a value. Source: managed-resources §3.1, §3.2.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

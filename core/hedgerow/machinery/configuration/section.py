@@ -1,9 +1,4 @@
-"""The declaration of a section: a frozen dataclass whose annotations carry marks.
-
-Knows no component, no document and no particular rule.
-
-Source: managed-resources §3.1.
-"""
+"""The declaration of a section: a frozen dataclass whose annotations carry marks. Source: managed-resources §3.1."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace

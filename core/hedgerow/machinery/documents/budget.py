@@ -1,7 +1,7 @@
 """Reading budget: how much may be read for one decision, and in which slices.
 
-Small texts can stand for very large values: packed, with aliases, or with nothing but brackets. Long work pauses after
-each slice, so that other tasks can run. Slices are counted in nodes, not in time: equal work has equal slices.
+Small texts can stand for very large values. Long work pauses after each slice, so that other tasks can run. Slices are
+counted in nodes, not in time: equal work has equal slices.
 """
 
 import re

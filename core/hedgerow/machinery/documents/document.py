@@ -1,13 +1,11 @@
 """A decoded document, the limits that both formats share, and what a plain YAML scalar means to Kubernetes.
 
-The rules for scalars are those of the YAML 1.1 reader that kubectl and the API server share. They differ from PyYAML's:
-`y` and `n` are booleans, `1e3` and `0o17` are numbers, timestamps and base-60 numbers are texts.
+The rules for scalars are those of the YAML 1.1 reader that kubectl and the API server share (sigs.k8s.io/yaml v1.6,
+observed). They differ from PyYAML's: `y` and `n` are booleans, `1e3` and `0o17` are numbers, timestamps are texts.
 
 A strict reader, for files that a person checks, reports repeated keys and integers of more than 64 bits. A lenient one,
 for texts that were written for kubectl, takes the last value of the key, and turns the number into what kubectl makes
 of it, mostly a float. Problems never show values, which may be those of a Secret.
-
-Source: sigs.k8s.io/yaml v1.6, observed.
 """
 
 import re

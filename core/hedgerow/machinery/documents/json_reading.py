@@ -1,8 +1,7 @@
-"""The values of a JSON text; large ones are read in slices.
+"""The values of a JSON text; large ones are read in slices, with the same results and errors.
 
 Refuses what Python's reader accepts and no API server does: NaN, endless numbers, endless nesting, halves of
-characters. A number means what it means in YAML, so a whole one is an integer in any spelling. Python's reader cannot
-be interrupted and counts no nodes; the one that reads in slices has the same results and errors.
+characters. A number means what it means in YAML, so a whole one is an integer in any spelling.
 """
 
 import json

@@ -2,9 +2,7 @@
 
 Separator lines divide the text before any document is parsed, so a broken one costs only itself. Errors have kubectl's
 words but show no values: such texts are kept in Secrets. Only the error of an invalid separator shows the rest of its
-line.
-
-Source: managed-resources §7.3.
+line. Source: managed-resources §7.3.
 """
 
 import json

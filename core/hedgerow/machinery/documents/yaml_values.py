@@ -3,8 +3,8 @@
 Decides what tags, keys, merges and aliases mean, and refuses what JSON cannot hold. One pass over the events finds
 repeated keys, bounds nesting, and counts the nodes of aliases without copying them.
 
-Source: sigs.k8s.io/yaml v1.6, observed: a merge key takes effect where it stands, so a later entry wins over an earlier
-one. That reader ignores an application's own tags; they are refused here.
+Source: sigs.k8s.io/yaml v1.6, observed: after a merge key a later entry wins over an earlier one. That reader ignores
+an application's own tags; they are refused here.
 """
 # ruff: noqa: TID251 -- where YAML is parsed
 

@@ -1,10 +1,7 @@
 """Playback: a decision made again from its journal, part by part; for the shadow runs that records show, and replays.
 
 All answers and replies come from the journal. The decision may pause at any time. If it awaits `Now` more often than
-the journal has times, it gets the last one again.
-
-A turn whose journal may be shown as it is has no shadow run. All of this happens after the live decision, in another
-thread.
+the journal has times, it gets the last one again. A turn whose journal may be shown as it is has no shadow run.
 
 A replay reads a record once, from its beginning, and compares: the order of independent actions and events does not
 count, nor does the state for the next turn.
