@@ -9,7 +9,7 @@ holds the times that the decision got, and the latest answers, which may change 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
@@ -19,6 +19,8 @@ from hedgerow.machinery.questions import Found
 from hedgerow.machinery.selectors import LabelSelector, selector_query
 from hedgerow.machinery.snapshot import Index, Snapshot, Value
 from hedgerow.machinery.steps import AtOnce, Execution, Now, Pause, Step
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +71,12 @@ class NotedSnapshot:
         """True if the same lookup has had two different answers in the same notes."""
         self._world: Final = world
 
-    def _answer(self, lookup: Lookup, ask: Callable[[Snapshot], Any]) -> Any:
+    def _answer(self, lookup: Lookup, ask: Callable[[Snapshot], T]) -> T:
         """The answer to a lookup; `ask` gets it from the world. NotReadError if there is none, and no note either."""
         if self._world is None:
             if lookup not in self.reads:
                 raise NotReadError(lookup)
-            return self.reads[lookup]
+            return cast("T", self.reads[lookup])
         answer, notes = ask(self._world), cast("dict[Lookup, Any]", self.reads)
         if notes.setdefault(lookup, answer) != answer:
             notes[lookup] = answer
@@ -83,14 +85,11 @@ class NotedSnapshot:
 
     def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
         """The object of a key."""
-        lookup = Lookup("get", resource, cluster, key)
-        found: Manifest | None = self._answer(lookup, lambda world: world.get(resource, key, cluster))
-        return found
+        return self._answer(Lookup("get", resource, cluster, key), lambda world: world.get(resource, key, cluster))
 
     def has_synced(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> bool:
         """True if the objects of a resource are watched and completely listed."""
-        lookup = Lookup("has_synced", resource, cluster)
-        return bool(self._answer(lookup, lambda world: world.has_synced(resource, cluster)))
+        return self._answer(Lookup("has_synced", resource, cluster), lambda world: world.has_synced(resource, cluster))
 
     def list(
         self,
@@ -101,17 +100,15 @@ class NotedSnapshot:
         cluster: Cluster = Cluster.TARGET,
     ) -> Sequence[Manifest]:
         """Objects by namespace and labels."""
-        found: Sequence[Manifest] = self._answer(
+        return self._answer(
             Lookup("list", resource, cluster, (namespace, selector)),
             lambda world: tuple(world.list(resource, namespace=namespace, selector=selector, cluster=cluster)),
         )
-        return found
 
     def by_index(self, index: Index[Value], value: Value) -> Sequence[Manifest]:
         """Objects by index."""
         lookup = Lookup("index", index.resource, index.cluster, (index.name, value))
-        found: Sequence[Manifest] = self._answer(lookup, lambda world: tuple(world.by_index(index, value)))
-        return found
+        return self._answer(lookup, lambda world: tuple(world.by_index(index, value)))
 
 
 _BYTES: Final = 4000
@@ -224,11 +221,9 @@ def noted(reply: Any) -> Any:
 def replied(step: Step[Any], reply: Any) -> Any:
     """The reply to a step, from a `noted` one."""
     match step:
-        case AtOnce(steps):
-            return tuple(replied(each, one) for each, one in zip(steps, reply, strict=True))
-        case InOrder(actions):
+        case AtOnce(steps) | InOrder(steps):
             # What follows a refused action has no result.
-            return tuple(replied(each, one) for each, one in zip(actions, reply, strict=False))
+            return tuple(replied(each, one) for each, one in zip(steps, reply, strict=False))
         case _ if isinstance(step, ACTIONS):
             return WriteResult(step, reply.stored, reply.error)
         case _:
