@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.scalars import format_timestamp, parse_timestamp
@@ -135,39 +135,30 @@ def updated(
     )
 
 
-class Patience(NamedTuple):
-    """How long a failed check may still count as progress."""
-
-    thresholds: Mapping[str, timedelta] = {}
-    """By type of condition; a type without one fails at once."""
-    last_success: datetime | None = None
-    """When the last operation on the object succeeded; for as long as a threshold after it, failures are progress."""
-    since_update: bool = False
-    """True if a threshold begins at the last update of the condition instead of its last transition."""
-
-
 def failed(
-    condition: Condition, reason: str, message: str, codes: Sequence[str] = (), *, patience: Patience, now: datetime
+    condition: Condition,
+    reason: str,
+    message: str,
+    codes: Sequence[str] = (),
+    *,
+    now: datetime,
+    threshold: timedelta | None = None,
+    last_success: datetime | None = None,
+    since_update: bool = False,
 ) -> Condition:
-    """The condition after a failed check: `Progressing` while the threshold lasts, else `False`."""
-    is_tolerated = _is_tolerated(condition, reason, patience, now)
+    """The condition after a failed check: `Progressing` while the threshold lasts, else `False`.
+
+    The threshold begins at the last transition of the condition, or at its update, and again when the last operation on
+    the object has succeeded. Without one a failure counts at once, as it does after an unknown status.
+    """
+    is_tolerated = False
+    if threshold is not None:
+        is_fresh = last_success is not None and now - last_success <= threshold
+        since = (condition.last_update_time if since_update else condition.last_transition_time) or now
+        is_tolerated = {
+            ConditionStatus.TRUE.value: True,
+            ConditionStatus.PROGRESSING.value: is_fresh or now - since <= threshold,
+            ConditionStatus.FALSE.value: is_fresh or reason != condition.reason,
+        }.get(condition.status, False)
     status = ConditionStatus.PROGRESSING if is_tolerated else ConditionStatus.FALSE
     return updated(condition, status, reason, message, codes, now=now)
-
-
-def _is_tolerated(condition: Condition, reason: str, patience: Patience, now: datetime) -> bool:
-    """True if a failure still counts as progress, by the last status; an unknown one fails at once."""
-    threshold = patience.thresholds.get(condition.type)
-    if threshold is None:
-        return False
-    is_fresh = patience.last_success is not None and now - patience.last_success <= threshold
-    match condition.status:
-        case ConditionStatus.TRUE:
-            return True
-        case ConditionStatus.PROGRESSING:
-            since = condition.last_update_time if patience.since_update else condition.last_transition_time
-            return is_fresh or now - (since or now) <= threshold
-        case ConditionStatus.FALSE:
-            return is_fresh or reason != condition.reason
-        case _:
-            return False

@@ -136,11 +136,6 @@ def duplicate(path: str, value: object) -> Problem:
     return Problem(path, rendered(value), FieldErrorType.DUPLICATE)
 
 
-def too_long(path: str, most_bytes: int) -> Problem:
-    """The error of a field that holds more bytes than it may; the value is left out, because it is long."""
-    return Problem(path, f"must have at most {most_bytes} bytes", FieldErrorType.TOO_LONG)
-
-
 def forbidden(path: str, detail: str) -> Problem:
     """The error of a field that must not be set as it is."""
     return Problem(path, detail, FieldErrorType.FORBIDDEN)

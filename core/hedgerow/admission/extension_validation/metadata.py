@@ -17,7 +17,7 @@ from hedgerow.admission.extension_validation.checks import (
 )
 from hedgerow.admission.extension_validation.values import BOOLEAN, INTEGER, TEXT
 from hedgerow.machinery import names
-from hedgerow.machinery.failures import Problem, forbidden, invalid, required, shortened, too_long
+from hedgerow.machinery.failures import FieldErrorType, Problem, forbidden, invalid, required, shortened
 from hedgerow.machinery.objects import Manifest, is_terminating
 
 MOST_ANNOTATION_BYTES: Final = 256 * 1024
@@ -73,7 +73,8 @@ def annotations(manifest: Manifest, _where: str) -> Iterator[Problem]:
         if problem := names.annotation_key_problem(key):
             yield invalid("metadata.annotations", key, problem)
     if len("".join([*texts, *texts.values()]).encode(errors="surrogatepass")) > MOST_ANNOTATION_BYTES:
-        yield too_long("metadata.annotations", MOST_ANNOTATION_BYTES)
+        text = f"must have at most {MOST_ANNOTATION_BYTES} bytes"
+        yield Problem("metadata.annotations", text, FieldErrorType.TOO_LONG)
 
 
 def finalizers(manifest: Manifest, _where: str) -> Iterator[Problem]:

@@ -13,26 +13,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
-from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.failures import Failure, FieldErrorType, Problem
-from hedgerow.machinery.objects import Kind, ObjectKey, Resource
-from hedgerow.machinery.plan import (
-    ApiError,
-    Cause,
-    Create,
-    Delete,
-    Event,
-    InOrder,
-    JsonPatch,
-    MergePatch,
-    Plan,
-    RecordEvents,
-    Update,
-)
-from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery import clusters, failures, objects, plan, questions, selectors, steps
 from hedgerow.machinery.recording.journal import Journal, Lookup, Part, Unrecorded, WriteReply
-from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
-from hedgerow.machinery.steps import AtOnce, Now, Pause
 
 Json: TypeAlias = Any
 """What `json.loads` yields."""
@@ -44,40 +26,40 @@ _TABLE: Final = "table"
 _TIME: Final = "time"
 _PLAIN: Final = frozenset({str, bool, int, float})
 _TYPES: Final[Mapping[str, type]] = {
-    "apiError": ApiError,
-    "atOnce": AtOnce,
-    "cause": Cause,
-    "cluster": Cluster,
-    "create": Create,
+    "apiError": plan.ApiError,
+    "atOnce": steps.AtOnce,
+    "cause": plan.Cause,
+    "cluster": clusters.Cluster,
+    "create": plan.Create,
     "decision": Journal,
-    "delete": Delete,
-    "event": Event,
-    "failure": Failure,
-    "fieldErrorType": FieldErrorType,
-    "found": Found,
-    "inOrder": InOrder,
-    "jsonPatch": JsonPatch,
-    "key": ObjectKey,
-    "kind": Kind,
-    "kindQuestion": KindQuestion,
-    "labelSelector": LabelSelector,
-    "listQuestion": ListQuestion,
+    "delete": plan.Delete,
+    "event": plan.Event,
+    "failure": failures.Failure,
+    "fieldErrorType": failures.FieldErrorType,
+    "found": questions.Found,
+    "inOrder": plan.InOrder,
+    "jsonPatch": plan.JsonPatch,
+    "key": objects.ObjectKey,
+    "kind": objects.Kind,
+    "kindQuestion": questions.KindQuestion,
+    "labelSelector": selectors.LabelSelector,
+    "listQuestion": questions.ListQuestion,
     "lookup": Lookup,
-    "mergePatch": MergePatch,
-    "notAnswered": NotAnswered,
-    "now": Now,
-    "objectQuestion": ObjectQuestion,
-    "operator": Operator,
+    "mergePatch": plan.MergePatch,
+    "notAnswered": questions.NotAnswered,
+    "now": steps.Now,
+    "objectQuestion": questions.ObjectQuestion,
+    "operator": selectors.Operator,
     "part": Part,
-    "pause": Pause,
-    "plan": Plan,
-    "problem": Problem,
-    "recordEvents": RecordEvents,
-    "requirement": Requirement,
-    "resource": Resource,
+    "pause": steps.Pause,
+    "plan": plan.Plan,
+    "problem": failures.Problem,
+    "recordEvents": plan.RecordEvents,
+    "requirement": selectors.Requirement,
+    "resource": objects.Resource,
     "told": WriteReply,
     "unrecorded": Unrecorded,
-    "update": Update,
+    "update": plan.Update,
 }
 _TAGS: Final = {kind: tag for tag, kind in _TYPES.items()}
 
@@ -210,7 +192,7 @@ class Unreadable:
     """A decision that was recorded, and that this version cannot read."""
 
     controller: str
-    key: ObjectKey
+    key: objects.ObjectKey
     turn: int
     problem: str
 

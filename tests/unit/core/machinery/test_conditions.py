@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from hedgerow.machinery.conditions import (
     Condition,
-    Patience,
     conditions_of,
     failed,
     get_or_init,
@@ -128,15 +127,15 @@ def test_what_is_unreadable_in_conditions_counts_as_not_said() -> None:
     assert conditions_of({"status": {"conditions": stored}}) == (Condition("A", codes=("x", "")),)
 
 
-def after_failure(old: str, *, reason: str = "Bad", patience: Patience) -> str:
+def after_failure(old: str, *, reason: str = "Bad", **threshold: Any) -> str:
     """The status of a condition that has said something for 90 seconds, reworded 30 seconds ago, and now fails."""
     condition = Condition("Healthy", old, "Bad", "it is bad", NOW - 1.5 * MINUTE, NOW - 0.5 * MINUTE)
-    return failed(condition, reason, "it is bad", patience=patience, now=NOW).status
+    return failed(condition, reason, "it is bad", now=NOW, **threshold).status
 
 
 @pytest.mark.parametrize("status", ["True", "Progressing", "False", "Unknown", ""])
 def test_without_a_threshold_a_failure_is_a_failure(status: str) -> None:
-    assert after_failure(status, patience=Patience({"Other": MINUTE}, last_success=NOW)) == "False"
+    assert after_failure(status, last_success=NOW) == "False"
 
 
 @pytest.mark.parametrize(
@@ -150,7 +149,7 @@ def test_without_a_threshold_a_failure_is_a_failure(status: str) -> None:
     ],
 )
 def test_a_threshold_gives_time_until_it_has_passed(status: str, reason: str, expected: str) -> None:
-    assert after_failure(status, reason=reason, patience=Patience({"Healthy": MINUTE})) == expected
+    assert after_failure(status, reason=reason, threshold=MINUTE) == expected
 
 
 @pytest.mark.parametrize(
@@ -165,9 +164,7 @@ def test_a_threshold_gives_time_until_it_has_passed(status: str, reason: str, ex
 def test_a_threshold_counts_from_either_time_and_includes_its_end(
     threshold: timedelta, expected: str, *, since_update: bool
 ) -> None:
-    patience = Patience({"Healthy": threshold}, since_update=since_update)
-
-    assert after_failure("Progressing", patience=patience) == expected
+    assert after_failure("Progressing", threshold=threshold, since_update=since_update) == expected
 
 
 @pytest.mark.parametrize(
@@ -178,12 +175,12 @@ def test_a_threshold_counts_from_either_time_and_includes_its_end(
 def test_a_failure_soon_after_a_success_of_the_operation_is_progress(
     status: str, last_success: datetime | None, expected: str
 ) -> None:
-    assert after_failure(status, patience=Patience({"Healthy": MINUTE}, last_success)) == expected
+    assert after_failure(status, threshold=MINUTE, last_success=last_success) == expected
 
 
 def test_a_condition_without_times_has_only_begun() -> None:
     condition = Condition("Healthy", "Progressing", "Bad")
 
-    update = failed(condition, "Worse", "it is worse", ["ERR"], patience=Patience({"Healthy": MINUTE}), now=NOW)
+    update = failed(condition, "Worse", "it is worse", ["ERR"], threshold=MINUTE, now=NOW)
 
     assert update == Condition("Healthy", "Progressing", "Worse", "it is worse", NOW, NOW, ("ERR",))

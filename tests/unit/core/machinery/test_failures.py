@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from hedgerow.machinery.failures import (
+    FieldErrorType,
     Problem,
     duplicate,
     forbidden,
@@ -12,7 +13,6 @@ from hedgerow.machinery.failures import (
     invalid_unshown,
     joined,
     required,
-    too_long,
     unsupported,
 )
 
@@ -43,7 +43,11 @@ from hedgerow.machinery.failures import (
         pytest.param(forbidden("a.b", "must not be set"), "a.b: Forbidden: must not be set", id="forbidden"),
         pytest.param(required("a.b"), "a.b: Required value", id="required, plainly"),
         pytest.param(duplicate("a[1]", "x"), 'a[1]: Duplicate value: "x"', id="duplicate"),
-        pytest.param(too_long("a", 5), "a: Too long: must have at most 5 bytes", id="too long"),
+        pytest.param(
+            Problem("a", "must have at most 5 bytes", FieldErrorType.TOO_LONG),
+            "a: Too long: must have at most 5 bytes",
+            id="too long",
+        ),
         pytest.param(
             invalid("a", "é" * 300, "is wrong"), f'a: Invalid value: "{"é" * 100}…": is wrong', id="long text"
         ),
@@ -66,7 +70,7 @@ def test_an_error_names_path_type_value_and_rule(error: Problem, text: str) -> N
         (unsupported("a", "x", ("y",)), "FieldValueNotSupported"),
         (duplicate("a", 1), "FieldValueDuplicate"),
         (forbidden("a", "must not be set"), "FieldValueForbidden"),
-        (too_long("a", 5), "FieldValueTooLong"),
+        (Problem("a", "is big", FieldErrorType.TOO_LONG), "FieldValueTooLong"),
     ],
 )
 def test_causes_of_a_status_name_the_type_in_their_own_way(error: Problem, reason: str) -> None:
