@@ -147,21 +147,18 @@ _Shape: TypeAlias = Callable[[Any], Sequence[_Problem]]
 """The problems of a value. Almost none has any, so that paths grow from the problem outwards."""
 
 
-def _text(value: Any) -> Sequence[_Problem]:
-    return () if value is None or isinstance(value, str) else _wrong("must be a string")
+def _wrong(problem: str) -> Sequence[_Problem]:
+    return (("", problem),)
 
 
-def _number(value: Any) -> Sequence[_Problem]:
-    return () if value is None or is_int32(value) else _wrong("must be a number")
+def _scalar(expected: str, fits: Callable[[Any], bool]) -> _Shape:
+    """A value that fits; it may be absent."""
+    wrong = _wrong(f"must be {expected}")
+    return lambda value: () if value is None or fits(value) else wrong
 
 
 def _required_number(value: Any) -> Sequence[_Problem]:
     return () if is_int32(value) else _wrong("is missing" if value is None else "must be a number")
-
-
-def _number_or_name(value: Any) -> Sequence[_Problem]:
-    fits = value is None or isinstance(value, str) or is_int32(value)
-    return () if fits else _wrong("must be a number or a name")
 
 
 def _required_name(value: Any) -> Sequence[_Problem]:
@@ -216,12 +213,11 @@ def _list_of(shape: _Shape) -> _Shape:
     return problems
 
 
-def _wrong(problem: str) -> Sequence[_Problem]:
-    return (("", problem),)
-
-
-_PORT: Final = {"port": _required_number, "targetPort": _number_or_name, "protocol": _text, "name": _text}
-_BACKEND: Final = {"name": _text, "port": _structure({"name": _text, "number": _number})}
+_TEXT: Final = _scalar("a string", lambda value: isinstance(value, str))
+_NUMBER: Final = _scalar("a number", is_int32)
+_NUMBER_OR_NAME: Final = _scalar("a number or a name", lambda value: isinstance(value, str) or is_int32(value))
+_PORT: Final = {"port": _required_number, "targetPort": _NUMBER_OR_NAME, "protocol": _TEXT, "name": _TEXT}
+_BACKEND: Final = {"name": _TEXT, "port": _structure({"name": _TEXT, "number": _NUMBER})}
 _PATH: Final = {"backend": _structure({"service": _structure(_BACKEND)})}
 _RULE: Final = {"http": _structure({"paths": _list_of(_structure(_PATH))})}
 _SHAPES: Final[Mapping[Resource, _Shape]] = {
@@ -234,7 +230,7 @@ _SHAPES: Final[Mapping[Resource, _Shape]] = {
     NAMESPACES: _structure({"metadata": _structure({"name": _required_name, "labels": _texts})}),
     INGRESSES: _structure(
         {
-            "metadata": _structure({"name": _text, "namespace": _required_name}),
+            "metadata": _structure({"name": _TEXT, "namespace": _required_name}),
             "spec": _structure({"rules": _list_of(_structure(_RULE))}),
         }
     ),
