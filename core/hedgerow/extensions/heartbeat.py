@@ -40,8 +40,6 @@ def heartbeat(config: HeartbeatConfig) -> Controller[HeartbeatConfig]:
         name=NAME,
         primary=LEASES,
         watches=(),
-        indexes=(),
-        owned=None,
         concurrency=1,
         config=config,
         reconcile=reconcile,

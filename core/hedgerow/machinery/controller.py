@@ -138,13 +138,13 @@ class Controller(Generic[Config]):
     primary: Resource
     """The resource whose keys it reconciles, in the `primary_cluster`."""
     watches: tuple[Watch, ...]
-    indexes: tuple[Index[Any], ...]
-    owned: Index[ObjectKey] | None
-    """The objects that it creates, by the keys of their owners; the deletion guard counts them. None: no guard."""
     concurrency: int
     config: Config
     reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan | Decision]
     """Returns the plan for a key, or the decision that ends in it."""
+    indexes: tuple[Index[Any], ...] = ()
+    owned: Index[ObjectKey] | None = None
+    """The objects that it creates, by the keys of their owners; the deletion guard counts them. None: no guard."""
     primary_cluster: Cluster = Cluster.TARGET
     dynamic_watches: tuple[DynamicWatch, ...] = ()
     yields_to: tuple[str, ...] = ()

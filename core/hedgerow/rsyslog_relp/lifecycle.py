@@ -68,8 +68,6 @@ def lifecycle_controller(
             Watch(CLUSTERS, transform_cluster, no_key),
             Watch(MANAGED_RESOURCES, _transform_cleaner, _extension_of, field_selector=cleaner_only),
         ),
-        indexes=(),
-        owned=None,
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,

@@ -202,6 +202,6 @@ def test_of_a_watch_within_a_namespace_nothing_else_is_read(seen: tuple[str, ...
     for namespace in ("default", "shop"):
         cluster.handle(requests.create(SECRETS, {"metadata": {"name": "till"}}, namespace))
     watch = Watch(SECRETS, dict, lambda manifest, _snapshot: (key_of(manifest),), namespace="shop")
-    watching = Controller("watching", SECRETS, (watch,), (), None, 1, None, lambda _key, _snapshot, _context: Plan())
+    watching = Controller("watching", SECRETS, (watch,), 1, None, lambda _key, _snapshot, _context: Plan())
 
     assert [key_of(each).namespace for each in everything_read(cluster, [watching], seen)] == shown

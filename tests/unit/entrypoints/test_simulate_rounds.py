@@ -40,7 +40,6 @@ def controller(decide: Decision) -> Controller[None]:
         name="sharing",
         primary=SECRETS,
         watches=(Watch(SECRETS, dict, own_key), Watch(CONFIG_MAPS, dict, every_secret)),
-        indexes=(),
         owned=Index("none", CONFIG_MAPS, owners),
         concurrency=1,
         config=None,

@@ -146,8 +146,6 @@ def garbage_collector(config: GarbageCollectorConfig) -> Controller[GarbageColle
         name="garbage-collector",
         primary=SECRETS,
         watches=(),
-        indexes=(),
-        owned=None,
         concurrency=1,
         config=config,
         reconcile=reconcile,

@@ -107,7 +107,6 @@ def _controller(
         primary=MANAGED_RESOURCES,
         watches=(managed_resources,),
         indexes=(dynamic.kinds,),
-        owned=None,
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,

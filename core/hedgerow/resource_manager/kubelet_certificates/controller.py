@@ -106,7 +106,6 @@ def kubelet_csr_approver(
             Watch(NODES, transform_node, _undecided_requests, gives_a_name_up),
         ),
         indexes=(MACHINES_BY_NODE, NODES_BY_NAME, _UNDECIDED),
-        owned=None,
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,

@@ -83,7 +83,6 @@ def managed_resource_controller(
             *watches_of_write_context(),
         ),
         indexes=(MANAGED_RESOURCES_BY_SECRET, kinds),
-        owned=None,
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,

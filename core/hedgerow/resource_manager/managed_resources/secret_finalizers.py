@@ -93,7 +93,6 @@ def secret_controller(class_filter: ClassFilter, concurrency: int = DEFAULT_CONC
             ),
         ),
         indexes=(MANAGED_RESOURCES_BY_SECRET,),
-        owned=None,
         concurrency=concurrency,
         config=class_filter,
         reconcile=reconcile,

@@ -53,8 +53,6 @@ def node_controller(
         name="node",
         primary=NODES,
         watches=(Watch(NODES, transform_node, own_key, _is_new_and_waits, is_desired_state=True),),
-        indexes=(),
-        owned=None,
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,

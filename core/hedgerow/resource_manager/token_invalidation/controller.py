@@ -108,8 +108,6 @@ def token_invalidator(concurrency: int = DEFAULT_CONCURRENCY) -> Controller[None
             Watch(SECRETS, transform_secret, own_key, _holds_a_token, metadata_only=True, is_desired_state=True),
             accounts,
         ),
-        indexes=(),
-        owned=None,
         concurrency=concurrency,
         config=None,
         reconcile=reconcile,

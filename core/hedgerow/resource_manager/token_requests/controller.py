@@ -101,8 +101,6 @@ def token_requestor(
             ),
             Watch(SERVICE_ACCOUNTS, transform_service_account, no_key, namespace=namespace),
         ),
-        indexes=(),
-        owned=None,
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,

@@ -28,7 +28,6 @@ CONTROLLER: Controller[None] = Controller(
     name="networkpolicy",
     primary=SERVICES,
     watches=(),
-    indexes=(),
     owned=Index("owned", POLICIES, lambda _manifest: ()),
     concurrency=5,
     config=None,

@@ -54,7 +54,7 @@ def test_plans_are_made_only_of_decisions_that_await_nothing() -> None:
         return Plan()
 
     watch = Watch(THINGS, transform=lambda manifest: manifest, enqueue=lambda manifest, _snapshot: (key_of(manifest),))
-    controller = Controller("test", THINGS, (watch,), (), None, 1, None, asks_for_the_time)
+    controller = Controller("test", THINGS, (watch,), 1, None, asks_for_the_time)
     snapshot = StoreSnapshot.of(controller, {THINGS: (thing("a"),)})
 
     with pytest.raises(TypeError, match="the decision about shop/a awaits Now, which only a driver can perform"):

@@ -41,7 +41,6 @@ CONTROLLER = Controller(
         Watch(NAMESPACES, lambda namespace: namespace, own_key, cluster=Cluster.SOURCE),
     ),
     indexes=(BY_COLOUR,),
-    owned=None,
     concurrency=1,
     config=None,
     reconcile=lambda _key, _snapshot, _context: Plan(),
@@ -98,7 +97,7 @@ def test_one_cluster_plays_both_roles_unless_there_are_two() -> None:
 
 def test_a_watch_of_some_objects_shows_only_those() -> None:
     watches = tuple(Watch(SERVICES, lambda service: service, own_key, namespace="bank") for _ in range(1))
-    controller = Controller("c", SERVICES, watches, (), None, 1, None, lambda _key, _snapshot, _context: Plan())
+    controller = Controller("c", SERVICES, watches, 1, None, lambda _key, _snapshot, _context: Plan())
 
     assert snapshot_of(controller, [service()]).unwrap().list(SERVICES) == []
 
@@ -140,7 +139,7 @@ def test_a_watch_may_know_more_that_is_wrong() -> None:
         return [] if labels_of(service) else [Problem("metadata.labels", "are missing")]
 
     watch = Watch(SERVICES, lambda service: service, own_key, problems=colourless)
-    controller = Controller("c", SERVICES, (watch,), (), None, 1, None, lambda _key, _snapshot, _context: Plan())
+    controller = Controller("c", SERVICES, (watch,), 1, None, lambda _key, _snapshot, _context: Plan())
 
     assert problems(service(metadata={"name": "a", "namespace": "b"}), controller=controller) == [
         "Service b/a: metadata.labels: are missing"

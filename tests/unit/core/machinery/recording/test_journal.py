@@ -38,7 +38,7 @@ class Decided:
 
     def __post_init__(self) -> None:
         self.controller: Controller[None] = Controller(
-            "test", CONFIG_MAPS, (), (), None, 1, None, lambda _key, snapshot, _context: self.decide(snapshot)
+            "test", CONFIG_MAPS, (), 1, None, lambda _key, snapshot, _context: self.decide(snapshot)
         )
         context = Context(BEGAN, None, state="state", jitter=0.5, server_versions=frozenset({"b", "a"}))
         self.execution = Execution(
