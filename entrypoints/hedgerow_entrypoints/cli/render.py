@@ -63,7 +63,7 @@ def rsyslog_relp(
     for file in _files(config, ShootIdentity(project, shoot, uid), certificates, paths):
         place = Path(file.path) if runnable else out / file.path.lstrip("/")
         _write(place, file)
-        click.echo(place)
+        click.echo(Path(folder) / place.relative_to(out))
 
 
 def _text(path: str) -> SourceText:
