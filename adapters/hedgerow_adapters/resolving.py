@@ -29,12 +29,7 @@ class Endpoint(NamedTuple):
 
 
 def api_server_endpoint(server: str, environment: Mapping[str, str]) -> Result[Endpoint | None, str]:
-    """The host of the API server, if that has to be resolved; or why it cannot be told.
-
-    Args:
-        server: the URL in the client configuration.
-        environment: of the process; it names the API server of a pod's cluster.
-    """
+    """The host of the API server, from its URL or a pod's environment, if that has to be resolved; or what is wrong."""
     try:
         url = urlsplit(server if "://" in server else f"https://{server}")
         host, port = url.hostname or "", url.port

@@ -61,13 +61,7 @@ class Certificates:
         client_authorities: Path | None = None,
         period: float = PERIOD,
     ) -> None:
-        """Read the pair that a folder holds.
-
-        Args:
-            folder: holds the pair.
-            observer: hears of it, and of every later one.
-            client_authorities: file with the authorities of client certificates; none: clients need none.
-            period: seconds between looks at the files.
+        """Read the pair that a folder holds; without a file of authorities clients need no certificates.
 
         Raises:
             CertificateError: there is no usable pair, or no authority.

@@ -27,9 +27,6 @@ def decoded_request(pem: bytes) -> Result[CertificateRequest, str]:
 
     Around the block there may be empty lines, and blanks behind it. The signature is not looked at: API servers store
     no request that its key has not signed.
-
-    Args:
-        pem: as a CertificateSigningRequest holds it, once that is decoded.
     """
     if len(pem) > LARGEST:
         return Failure(f"PEM is {len(pem)} bytes long, expected {LARGEST} at most")

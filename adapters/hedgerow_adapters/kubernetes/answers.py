@@ -34,7 +34,7 @@ def decoded_body(content: bytes, *, headers: Mapping[str, str], accept: str, is_
 
     Args:
         content: the whole body.
-        headers: the answer's headers by their names in lower case.
+        headers: by their names in lower case.
         accept: the content types that were asked for.
         is_success: whether the status says so.
 
@@ -106,14 +106,8 @@ _SILENT: Final = "{server} was silent for {seconds:g} s in the middle of its ans
 async def content_of(server: str, request: Request, answer: aiohttp.ClientResponse, longest_silence: float) -> bytes:
     """The whole content of an answer that has begun.
 
-    Args:
-        server: who answers.
-        request: what was asked.
-        answer: its beginning.
-        longest_silence: seconds without a byte after which it is given up.
-
     Raises:
-        TransportError: silence, a trickle, the connection broke, or it stands for too much.
+        TransportError: seconds of silence, a trickle, the connection broke, or it stands for too much.
     """
     clock = asyncio.get_running_loop().time
     began = clock()
@@ -155,11 +149,7 @@ REDACTED: Final = "[redacted]"
 def without_credentials(said: Any, authorization: str) -> Any:
     """A refusal with everything secret in an Authorization header taken out of what people read of it.
 
-    That is its messages alone: a short password may be part of a reason, which decisions are made by.
-
-    Args:
-        said: a Status or another JSON value, or the text of an answer that is none.
-        authorization: the header as it was sent; empty: none was.
+    Of a JSON value that is its messages alone: a short password may be part of a reason, which decisions are made by.
     """
     secrets = _secrets_in(authorization)
     if not secrets:

@@ -78,17 +78,7 @@ async def bounded(
     limit: TimeLimit,
     problem: str = "{server} did not answer {asked} completely within {seconds:g} s",
 ) -> AsyncIterator[None]:
-    """End in time, and turn what the HTTP client raises into TransportError.
-
-    Args:
-        server: who is asked.
-        request: what it is asked.
-        limit: how long it may take.
-        problem: what to say if it takes longer.
-
-    Raises:
-        TransportError: it took too long, or failed.
-    """
+    """End in time, with a TransportError that says `problem`; turn what the HTTP client raises into one, too."""
     timeout = asyncio.timeout_at(limit.end)
     try:
         async with timeout:

@@ -81,11 +81,7 @@ def parsed_kubeconfig(text: str) -> Fields:
 
 
 def selected(document: Fields, context: str = "") -> Selection:
-    """What a context of an allowed kubeconfig names.
-
-    Args:
-        document: what `parsed_kubeconfig` returned.
-        context: the context's name; empty: the document's current one.
+    """What a context of an allowed kubeconfig names; without one, the current one.
 
     Raises:
         UnusableError: it names nothing usable.

@@ -71,9 +71,7 @@ class Throttle:
 def throttle(qps: float | None, burst: int | None) -> Throttle | None:
     """The throttle that a client connection asks for; none where `qps` is not set, zero, or negative: unlimited.
 
-    Args:
-        qps: requests a second.
-        burst: requests at once; where it is not set, what `qps` allows in a second.
+    A `burst` that is not set is what `qps` allows in a second.
     """
     if qps is None or qps <= 0:
         return None
@@ -88,10 +86,7 @@ _OVERLOADED: Final = {429, *range(500, 600)}
 def wait_before_retry(status: int, headers: Mapping[str, str], *, retries: int) -> float | None:
     """The seconds after which a request is sent again; none if its answer stands.
 
-    Args:
-        status: the answer's HTTP status.
-        headers: its headers by their names in lower case.
-        retries: how often the request was sent again already.
+    Headers are by their names in lower case, `retries` says how often the request was sent again already.
     """
     if retries >= MAX_RETRIES or status not in _OVERLOADED:
         return None

@@ -80,13 +80,13 @@ class ElectorThread:
         on_stuck: Callable[[str], None] = lambda _problem: None,
         patience: float | None = None,
     ) -> None:
-        """An elector whose thread has not started yet.
+        """An elector whose thread has not started yet; what is not told here is as with `LeaderElector`.
 
         Args:
             transport: entered on the thread; nothing else may use it.
-            lease: as for `LeaderElector`, like `identity` and `timings`.
-            identity: see there.
-            timings: see there.
+            lease: its key.
+            identity: of this process.
+            timings: of the election.
             on_event: hears every event on the main loop, soon after it happened.
             on_stuck: hears on the thread, as a sentence, that the main loop stands still. The gate is closed then.
             patience: seconds that the main loop may stand still; none: 60.

@@ -51,12 +51,7 @@ def held_by(identity: str, lease: Manifest | None, key: ObjectKey, *, duration: 
     Only a claim starts a new term: it sets the acquire time and counts a transition. Everything else of an existing
     Lease stays, its resourceVersion included, which makes it the precondition of the write.
 
-    Args:
-        identity: the new holder.
-        lease: as it was last seen; none: there is none.
-        key: of the Lease.
-        duration: seconds that it is to last, written rounded up so that nobody takes it early.
-        now: wall-clock time.
+    It lasts `duration` seconds, rounded up so that nobody takes it early; `now` is wall-clock time.
     """
     is_renewal = lease is not None and holder_of(lease) == identity
     spec: dict[str, Any] = {

@@ -67,13 +67,7 @@ class Door:
     def __init__(
         self, listening: socket.socket, take: Callable[[socket.socket], None], cannot: Callable[[OSError], None]
     ) -> None:
-        """An open door.
-
-        Args:
-            listening: where connections arrive; closed with the door.
-            take: owns each connection from then on.
-            cannot: called when the system gives no connection, as a process may open only so many files.
-        """
+        """An open door: `take` owns each connection; `cannot` hears that the system gives none, as of too few files."""
         self._listening = listening
         self._take = take
         self._cannot = cannot
