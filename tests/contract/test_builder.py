@@ -24,7 +24,7 @@ from hedgerow_adapters.builder import (
     wait_until_deleted,
     wait_until_healthy,
 )
-from hedgerow_adapters.kubernetes.credentials import load_connection
+from hedgerow_adapters.kubernetes.connection_files import load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.memory import MemoryTransport
 from hedgerow_adapters.protocol import requests

@@ -14,7 +14,8 @@ from aiohttp.test_utils import TestServer, unused_port
 
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.version import __version__
-from hedgerow_adapters.kubernetes.credentials import Connection, Credentials, load_connection
+from hedgerow_adapters.kubernetes.connection_files import load_connection
+from hedgerow_adapters.kubernetes.credentials import Connection, Credentials
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import json_codec, requests
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, TransportError

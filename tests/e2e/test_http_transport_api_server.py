@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow_adapters.kubernetes.credentials import load_connection
+from hedgerow_adapters.kubernetes.connection_files import load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.responses import StatusError, error_of_status, missing_permission, status_error

@@ -20,7 +20,8 @@ from aiohttp.test_utils import TestServer
 
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.kubernetes import http_transport
-from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
+from hedgerow_adapters.kubernetes.connection_files import load_connection
+from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import NotSentError, TransportError

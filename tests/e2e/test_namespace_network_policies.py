@@ -20,7 +20,7 @@ from hedgerow.operator.namespace_network_policies import (
     namespace_network_policy_controller,
 )
 from hedgerow.operator.namespace_network_policies.views import Resolved
-from hedgerow_adapters.kubernetes.credentials import load_connection
+from hedgerow_adapters.kubernetes.connection_files import load_connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.resolving import Endpoint, HostResolver

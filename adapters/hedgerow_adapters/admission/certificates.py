@@ -17,7 +17,7 @@ import ssl
 from pathlib import Path
 from typing import Final
 
-from hedgerow_adapters.kubernetes.connection_files import SeenFiles
+from hedgerow_adapters.kubernetes.credentials import SeenFiles
 
 CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import aiohttp
 
-from hedgerow_adapters.kubernetes.bounds import TimeLimit, asked, bounded
+from hedgerow_adapters.kubernetes.pacing import TimeLimit, asked, bounded
 from hedgerow_adapters.protocol import json_codec, long_documents
 from hedgerow_adapters.protocol.transport import Request, TransportError
 

@@ -1,4 +1,4 @@
-"""What a kubeconfig file, or the service account of a pod, says about a connection, and whether that has changed.
+"""The connection that a kubeconfig file, or the service account of a pod, describes.
 
 A reader of our own: the `kubernetes` package's costs more than all the rest of a start, leaves certificates and keys in
 temporary files, and does not notice that what it has read has changed.
@@ -8,50 +8,27 @@ Source: managed-resources §4.1, decision A-1.
 
 import base64
 import binascii
-from collections.abc import Mapping
+import os
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from hedgerow_adapters.kubernetes.identity import Description, TlsMaterial, UnusableError
+from returns.result import Failure, Result, Success
+
+from hedgerow_adapters.kubernetes.credentials import (
+    Connection,
+    Description,
+    Renewal,
+    SeenFiles,
+    TlsMaterial,
+    UnusableError,
+)
 from hedgerow_adapters.kubernetes.kubeconfig import Fields, Selection, parsed_kubeconfig, selected
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 CLUSTER_VARIABLES: Final = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
-
-
-class SeenFiles:
-    """The files that something is read from, as they were just before they were read.
-
-    Those that are missing belong to them: when one appears, that is a change.
-    """
-
-    __slots__ = ("_states",)
-
-    def __init__(self) -> None:
-        self._states: dict[Path, tuple[int, int, int] | None] = {}
-
-    def read(self, path: Path) -> bytes:
-        """The content of a file, which counts as seen even if it cannot be read.
-
-        Raises:
-            OSError: it cannot be read.
-        """
-        self._states[path] = _state_of(path)
-        return path.read_bytes()
-
-    def have_changed(self) -> bool:
-        """Whether reading again could come to something else; one look at the state of each file."""
-        return any(_state_of(path) != state for path, state in self._states.items())
-
-
-def _state_of(path: Path) -> tuple[int, int, int] | None:
-    """What tells one content of a file from another, without reading it; none if there is no such file."""
-    try:
-        state = path.stat()
-    except OSError:
-        return None
-    return state.st_ino, state.st_mtime_ns, state.st_size
 
 
 class KubeconfigFile:
@@ -195,3 +172,34 @@ def _content(path: Path, kind: str, files: SeenFiles) -> bytes:
     if not content.strip():
         raise UnusableError(f"Service {kind} file is empty")
     return content
+
+
+async def load_connection(
+    kubeconfig: str | Path = "",
+    *,
+    context: str = "",
+    environment: Mapping[str, str] = os.environ,
+    service_account: Path = SERVICE_ACCOUNT,
+    on_unusable: Callable[[str], None] = lambda _problem: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Result[Connection, str]:
+    """The connection that a kubeconfig describes, or that of the pod that this process runs in.
+
+    It follows its files: what they say of trust, token and client certificate holds within a second, and after a
+    refusal at once. A failure is one sentence without credentials.
+
+    Args:
+        kubeconfig: the file; empty: in-cluster configuration.
+        context: the kubeconfig's context to use; empty: its current one.
+        environment: the variables that name the API server in a pod.
+        service_account: the folder with the pod's token and certificate authority.
+        on_unusable: told once, as a sentence, why files that have changed are not used.
+        clock: monotonic seconds.
+    """
+    source = KubeconfigFile(Path(kubeconfig), context) if kubeconfig else ServiceAccount(environment, service_account)
+    try:
+        renewal = Renewal(source.read, on_unusable, clock)
+    except UnusableError as error:
+        return Failure(str(error))
+    description = renewal.description
+    return Success(Connection(description.server, renewal, description.server_name))

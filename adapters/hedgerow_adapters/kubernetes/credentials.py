@@ -1,26 +1,162 @@
-"""How to reach an API server and as whom: from a kubeconfig, or from inside a cluster.
+"""Where an API server is, how to trust it, and what to show it: what files say, renewed as these change.
 
 Clusters renew tokens, certificates and authorities by replacing files, and take the old ones back soon after. What is
-half written, broken, or for another server leaves the last usable state in use: a request never fails for it.
+half written, broken, or for another server leaves the last usable state in use: a request never fails for it. No text
+of anything here shows a secret.
+
+Trusts as Go does: any certificate in the bundle is an authority, and those that clusters make for themselves need not
+meet the strict profile of RFC 5280 that newer Python versions ask for.
 
 Source: managed-resources §4.1, decision A-1.
 """
 
+import contextlib
 import os
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from returns.result import Failure, Result, Success
-
-from hedgerow_adapters.kubernetes.connection_files import SERVICE_ACCOUNT, KubeconfigFile, SeenFiles, ServiceAccount
-from hedgerow_adapters.kubernetes.identity import Description, UnusableError, tls_context
-
 LOOK_EVERY: Final = 1.0
 """Seconds between two looks at the files: one for each request would cost more than all else about credentials."""
+
+
+class UnusableError(Exception):
+    """Nothing can be connected with it; says why, as a clause without credentials."""
+
+
+@dataclass(frozen=True, slots=True)
+class TlsMaterial:
+    """What TLS settings are made of."""
+
+    authorities: bytes | None = field(default=None, repr=False)
+    """Certificates in PEM; none: those that the system trusts."""
+    certificate: tuple[bytes, bytes] | None = field(default=None, repr=False)
+    """The client's certificate chain and its private key, each in PEM; none: show none."""
+    verify: bool = True
+    """Whether the server must prove who it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The content of a kubeconfig or of a service account; equal ones make equal connections."""
+
+    source: str
+    """Which files, for messages."""
+    server: str
+    """URL without a slash at its end; may have a path."""
+    server_name: str | None = None
+    """The name that the server's certificate is for, where that is not the URL's host."""
+    header: str = field(default="", repr=False)
+    """The Authorization header; empty: none."""
+    tls: TlsMaterial | None = None
+    """Trust and client certificate; none for plain HTTP."""
+
+    @property
+    def server_and_trust(self) -> str:
+        """Which server it is, under which name, and how it must prove that; a text for messages."""
+        name = f" as {self.server_name}" if self.server_name else ""
+        pinned = " with a given authority" if self.tls and self.tls.authorities is not None else ""
+        unverified = ", unverified" if self.tls and not self.tls.verify else ""
+        return f"{self.server}{name}{pinned}{unverified}"
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether it says nothing of who we are."""
+        return not self.header and (self.tls is None or self.tls.certificate is None)
+
+    def check_replaces(self, last: "Description") -> None:
+        """Refuse what a process that runs must not follow.
+
+        Raises:
+            UnusableError: it must not.
+        """
+        if self.server_and_trust != last.server_and_trust:
+            # All that is known came from the last server: to believe it of another one could delete everything there.
+            change = f"it was for {last.server_and_trust} and is for {self.server_and_trust} now"
+        elif self.is_anonymous and not last.is_anonymous:
+            # Rather a file that is half written, and well-formed all the same, than what anybody wants.
+            change = "it had credentials and has none now"
+        else:
+            return
+        raise UnusableError(f"{self.source}: {change}, which needs a restart")
+
+
+def tls_context(material: TlsMaterial) -> ssl.SSLContext:
+    """The settings of a connection.
+
+    Raises:
+        UnusableError: its certificates are no certificates, or do not belong together.
+    """
+    cadata = None
+    if material.authorities is not None:
+        # An empty text would come to the authorities that the system trusts.
+        cadata = material.authorities.decode("ascii", errors="ignore") or " "
+    try:
+        context = ssl.create_default_context(cadata=cadata)
+    except ssl.SSLError:
+        raise UnusableError("the certificate authority is no certificate in PEM") from None
+    context.set_alpn_protocols(["http/1.1"])
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if not material.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if material.certificate is not None:
+        chain, key = material.certificate
+        try:
+            with _in_memory(chain) as chain_file, _in_memory(key) as key_file:
+                # Without a password given here OpenSSL would ask for one at the terminal.
+                context.load_cert_chain(chain_file, key_file, password="")
+        except ssl.SSLError:
+            problem = "the client certificate and the client key are no matching pair in PEM"
+            raise UnusableError(problem) from None
+    return context
+
+
+@contextlib.contextmanager
+def _in_memory(content: bytes) -> Iterator[str]:
+    """The path of a file that is on no disk: OpenSSL takes keys from files only, and containers may have no /tmp."""
+    with os.fdopen(os.memfd_create("certificate"), "wb") as file:
+        file.write(content)
+        file.flush()
+        yield f"/proc/self/fd/{file.fileno()}"
+
+
+class SeenFiles:
+    """The files that something is read from, as they were just before they were read.
+
+    Those that are missing belong to them: when one appears, that is a change.
+    """
+
+    __slots__ = ("_states",)
+
+    def __init__(self) -> None:
+        self._states: dict[Path, tuple[int, int, int] | None] = {}
+
+    def read(self, path: Path) -> bytes:
+        """The content of a file, which counts as seen even if it cannot be read.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        self._states[path] = _state_of(path)
+        return path.read_bytes()
+
+    def have_changed(self) -> bool:
+        """Whether reading again could come to something else; one look at the state of each file."""
+        return any(_state_of(path) != state for path, state in self._states.items())
+
+
+def _state_of(path: Path) -> tuple[int, int, int] | None:
+    """What tells one content of a file from another, without reading it; none if there is no such file."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_ino, state.st_mtime_ns, state.st_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,34 +255,3 @@ class Connection:
     def renewed(self) -> Credentials:
         """What to show after the server refused what was shown last: everything is read again."""
         return self.source if isinstance(self.source, Credentials) else self.source.renewed()
-
-
-async def load_connection(
-    kubeconfig: str | Path = "",
-    *,
-    context: str = "",
-    environment: Mapping[str, str] = os.environ,
-    service_account: Path = SERVICE_ACCOUNT,
-    on_unusable: Callable[[str], None] = lambda _problem: None,
-    clock: Callable[[], float] = time.monotonic,
-) -> Result[Connection, str]:
-    """The connection that a kubeconfig describes, or that of the pod that this process runs in.
-
-    It follows its files: what they say of trust, token and client certificate holds within a second, and after a
-    refusal at once. A failure is one sentence without credentials.
-
-    Args:
-        kubeconfig: the file; empty: in-cluster configuration.
-        context: the kubeconfig's context to use; empty: its current one.
-        environment: the environment variables, which name the API server in a pod.
-        service_account: the folder with the pod's token and certificate authority.
-        on_unusable: told once, as a sentence, why files that have changed are not used.
-        clock: monotonic seconds.
-    """
-    source = KubeconfigFile(Path(kubeconfig), context) if kubeconfig else ServiceAccount(environment, service_account)
-    try:
-        renewal = Renewal(source.read, on_unusable, clock)
-    except UnusableError as error:
-        return Failure(str(error))
-    description = renewal.description
-    return Success(Connection(description.server, renewal, description.server_name))

@@ -25,10 +25,9 @@ from hedgerow_adapters.kubernetes.answers import (
     lower_case_names,
     without_credentials,
 )
-from hedgerow_adapters.kubernetes.bounds import TimeLimit, asked, bounded
 from hedgerow_adapters.kubernetes.credentials import Connection, Credentials
 from hedgerow_adapters.kubernetes.http_session import body_of, headers_of, may_send_now, new_session, url_of
-from hedgerow_adapters.kubernetes.pacing import Outage, throttle, wait_before_retry
+from hedgerow_adapters.kubernetes.pacing import Outage, TimeLimit, asked, bounded, throttle, wait_before_retry
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Stream, TransportError
 
 OPENING_TIMEOUT: Final = 30.0

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from hedgerow_adapters.kubernetes.identity import UnusableError
+from hedgerow_adapters.kubernetes.credentials import UnusableError
 
 Fields: TypeAlias = Mapping[str, Any]
 

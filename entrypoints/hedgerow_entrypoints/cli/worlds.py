@@ -131,7 +131,7 @@ def assumed_namespaces(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
 async def connected(kubeconfig: str | None, context: str | None) -> AsyncIterator[Transport]:
     """The way to a live cluster: of a kubeconfig, or else of the one that kubectl would take."""
     # The HTTP client is slow to import, and most worlds come from files.
-    from hedgerow_adapters.kubernetes.credentials import load_connection  # noqa: PLC0415
+    from hedgerow_adapters.kubernetes.connection_files import load_connection  # noqa: PLC0415
     from hedgerow_adapters.kubernetes.http_transport import HttpTransport  # noqa: PLC0415
 
     connection = await load_connection(kubeconfig or _default_kubeconfig(), context=context or "")

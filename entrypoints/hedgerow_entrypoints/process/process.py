@@ -28,7 +28,8 @@ from hedgerow.admission import Webhook
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.process import ClientConnection
 from hedgerow.machinery.controller import Controller
-from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
+from hedgerow_adapters.kubernetes.connection_files import load_connection
+from hedgerow_adapters.kubernetes.credentials import Connection
 from hedgerow_adapters.kubernetes.http_transport import HttpTransport
 from hedgerow_adapters.leader_election.elector import LeadershipLostError
 from hedgerow_adapters.leader_election.elector_thread import ElectorThread

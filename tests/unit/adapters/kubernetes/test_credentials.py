@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from hedgerow_adapters.kubernetes.credentials import Connection, load_connection
+from hedgerow_adapters.kubernetes.connection_files import load_connection
+from hedgerow_adapters.kubernetes.credentials import Connection
 
 SECRET = "s3cr3t"  # noqa: S105 -- looked for in messages
 NOT_BASE64 = "no base64!"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hedgerow_adapters.kubernetes.identity import UnusableError
+from hedgerow_adapters.kubernetes.credentials import UnusableError
 from hedgerow_adapters.kubernetes.kubeconfig import Selection, parsed_kubeconfig, selected
 
 VALID = "these are the valid fields: [client-certificate-data client-key-data token username password tokenFile]"

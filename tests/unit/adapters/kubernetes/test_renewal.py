@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from hedgerow_adapters.kubernetes.connection_files import SeenFiles
-from hedgerow_adapters.kubernetes.credentials import Connection, Renewal, load_connection
-from hedgerow_adapters.kubernetes.identity import Description, UnusableError
+from hedgerow_adapters.kubernetes.connection_files import load_connection
+from hedgerow_adapters.kubernetes.credentials import Connection, Description, Renewal, SeenFiles, UnusableError
 
 SERVER = "https://127.0.0.1:6443"
 AUTHORITY = """\
