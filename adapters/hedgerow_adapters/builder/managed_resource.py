@@ -19,26 +19,8 @@ from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.documents.yaml_writing import sorted_yaml
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
 from hedgerow.machinery.patches import merge_patch
-from hedgerow.resource_manager.builder import (
-    Registry,
-    desired_managed_resource,
-    desired_secret,
-    health_problem,
-    new_for_seed,
-    new_for_shoot,
-    new_managed_resource,
-    new_secret,
-    progress_problem,
-    secrets_to_delete,
-)
-from hedgerow.resource_manager.builder.managed_resource import (
-    any_of_class,
-    deletion_problem,
-    keep_objects_patch,
-    marked_garbage_collectable,
-    secrets_to_mark,
-    still_exists,
-)
+from hedgerow.resource_manager import builder
+from hedgerow.resource_manager.builder import managed_resource
 from hedgerow.resource_manager.builder.secret import unstructured_data
 from hedgerow_adapters.builder.asking import (
     PATIENCE,
@@ -64,9 +46,9 @@ Wait: TypeAlias = Callable[..., Coroutine[Any, Any, Result[None, NotDone]]]
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-def new_registry() -> Registry:
+def new_registry() -> builder.Registry:
     """A registry without objects, which writes them as YAML with sorted keys."""
-    return Registry(lambda manifest: sorted_yaml(manifest).encode())
+    return builder.Registry(lambda manifest: sorted_yaml(manifest).encode())
 
 
 @answered
@@ -89,8 +71,8 @@ async def create(
         labels: of the ManagedResource itself.
         spec: its further fields, by the names that manifests know them by, such as `class` and `keepObjects`.
     """
-    secret = new_secret(*key, data, with_prefix=with_prefix)
-    wanted = new_managed_resource(*key, secret_names=[key_of(secret).name], labels=labels, **spec)
+    secret = builder.new_secret(*key, data, with_prefix=with_prefix)
+    wanted = builder.new_managed_resource(*key, secret_names=[key_of(secret).name], labels=labels, **spec)
     return await _both(transport, secret, wanted)
 
 
@@ -99,8 +81,8 @@ async def create_for_seed(
     transport: Transport, key: ObjectKey, data: Mapping[str, bytes], *, keep_objects: bool
 ) -> Manifest:
     """As `create`, of objects that belong into the seed itself; `keep_objects`: they outlive the ManagedResource."""
-    secret = new_secret(*key, data, with_prefix=True)
-    wanted = new_for_seed(*key, secret_names=[key_of(secret).name], keep_objects=keep_objects)
+    secret = builder.new_secret(*key, data, with_prefix=True)
+    wanted = builder.new_for_seed(*key, secret_names=[key_of(secret).name], keep_objects=keep_objects)
     return await _both(transport, secret, wanted)
 
 
@@ -117,8 +99,8 @@ async def create_for_shoot(
         origin: who makes it; `gardener` for the core.
         keep_objects: whether the objects outlive it.
     """
-    secret = new_secret(*key, data, with_prefix=True)
-    wanted = new_for_shoot(*key, secret_names=[key_of(secret).name], origin=origin, keep_objects=keep_objects)
+    secret = builder.new_secret(*key, data, with_prefix=True)
+    wanted = builder.new_for_shoot(*key, secret_names=[key_of(secret).name], origin=origin, keep_objects=keep_objects)
     return await _both(transport, secret, wanted)
 
 
@@ -132,9 +114,9 @@ async def create_from_unstructured(
     spec: Mapping[str, Any] = _NOTHING,
 ) -> Manifest:
     """As `create`, of objects as they are: they do not outlive it, and keep what others annotate them with."""
-    secret = new_secret(*key, unstructured_data(key.name, objects), with_prefix=with_prefix)
+    secret = builder.new_secret(*key, unstructured_data(key.name, objects), with_prefix=with_prefix)
     fields = {"keepObjects": False, "forceOverwriteAnnotations": False, **spec}
-    wanted = new_managed_resource(*key, secret_names=[key_of(secret).name], labels={}, **fields)
+    wanted = builder.new_managed_resource(*key, secret_names=[key_of(secret).name], labels={}, **fields)
     return await _both(transport, secret, wanted)
 
 
@@ -146,7 +128,7 @@ async def reconcile(transport: Transport, wanted: Manifest) -> Manifest:
 
     Args:
         transport: leads to the cluster of the ManagedResource.
-        wanted: as `new_for_seed` and its like make it; the Secrets that it refers to exist.
+        wanted: as `builder.new_for_seed` and its like make it; the Secrets that it refers to exist.
     """
     return await _managed_resource(transport, wanted)
 
@@ -157,7 +139,7 @@ async def reconcile_secret(transport: Transport, wanted: Manifest) -> Manifest:
 
     Args:
         transport: leads to the cluster of the ManagedResource.
-        wanted: as `new_secret` makes it.
+        wanted: as `builder.new_secret` makes it.
     """
     return await _secret(transport, wanted)
 
@@ -173,7 +155,7 @@ async def delete(transport: Transport, key: ObjectKey, *, with_prefix: bool) -> 
     """
     with during(f"could not get managed resource '{key}'"):
         stored = await read(transport, MANAGED_RESOURCES, key)
-    for name in secrets_to_delete(stored, key.name, with_prefix=with_prefix):
+    for name in builder.secrets_to_delete(stored, key.name, with_prefix=with_prefix):
         secret = ObjectKey(key.namespace, name)
         with during(f"could not delete secret '{secret}' of managed resource"), absence_is_fine():
             await ask(transport, requests.delete, SECRETS, secret)
@@ -187,7 +169,8 @@ async def delete(transport: Transport, key: ObjectKey, *, with_prefix: bool) -> 
 async def set_keep_objects(transport: Transport, key: ObjectKey, *, keep: bool) -> None:
     """Let the objects of a ManagedResource outlive it, or no longer; one that does not exist is fine."""
     with absence_is_fine():
-        await ask(transport, requests.merge_patch, MANAGED_RESOURCES, key, keep_objects_patch(keep=keep))
+        patch = managed_resource.keep_objects_patch(keep=keep)
+        await ask(transport, requests.merge_patch, MANAGED_RESOURCES, key, patch)
 
 
 @answered
@@ -199,26 +182,27 @@ async def exist(transport: Transport, resource_class: str | None) -> bool:
         raise NotDoneError(NotDone(refused.error.message, refused.error)) from refused
     except TransportError as lost:
         raise NotDoneError(NotDone(str(lost), is_late=True)) from lost
-    return any_of_class(everything, resource_class)
+    return managed_resource.any_of_class(everything, resource_class)
 
 
 @answered
 async def wait_until_healthy(transport: Transport, key: ObjectKey, *, deadline: float) -> None:
     """Wait until a ManagedResource is applied and healthy; a refused look ends the wait."""
-    await _reached(transport, key, deadline, health_problem)
+    await _reached(transport, key, deadline, builder.health_problem)
 
 
 @answered
 async def wait_until_healthy_and_not_progressing(transport: Transport, key: ObjectKey, *, deadline: float) -> None:
     """Wait until a ManagedResource is healthy and rolled out; a refused look ends the wait."""
-    await _reached(transport, key, deadline, progress_problem)
+    await _reached(transport, key, deadline, builder.progress_problem)
 
 
 @answered
 async def wait_until_deleted(transport: Transport, key: ObjectKey, *, deadline: float) -> None:
     """Wait until a ManagedResource is gone with all that it does not keep; the failure says what holds it up."""
+    exists = managed_resource.still_exists(key)
     with absence_is_fine():
-        await _reached(transport, key, deadline, lambda seen: still_exists(key_of(seen)), deletion_problem)
+        await _reached(transport, key, deadline, lambda _seen: exists, managed_resource.deletion_problem)
 
 
 async def wait_for_all(
@@ -268,15 +252,15 @@ async def _both(transport: Transport, secret: Manifest, wanted: Manifest) -> Man
 
 async def _secret(transport: Transport, wanted: Manifest) -> Manifest:
     stored = await read(transport, SECRETS, key_of(wanted))
-    return await write(transport, SECRETS, stored, desired_secret(stored, wanted))
+    return await write(transport, SECRETS, stored, builder.desired_secret(stored, wanted))
 
 
 async def _managed_resource(transport: Transport, wanted: Manifest) -> Manifest:
     stored = await read(transport, MANAGED_RESOURCES, key_of(wanted))
-    desired = desired_managed_resource(stored, wanted)
+    desired = builder.desired_managed_resource(stored, wanted)
     if isinstance(desired, Failure):
         raise NotDoneError(NotDone(desired.failure()))
-    namespace, marking = key_of(wanted).namespace, secrets_to_mark(stored, wanted)
+    namespace, marking = key_of(wanted).namespace, managed_resource.secrets_to_mark(stored, wanted)
     for name in marking.former:
         with during("marking old secrets as garbage collectable"), absence_is_fine():
             await _mark(transport, ObjectKey(namespace, name))
@@ -290,7 +274,7 @@ async def _mark(transport: Transport, key: ObjectKey) -> None:
     """Mark a Secret for garbage collection; its values are not read."""
     metadata = partial(Request, "GET", accept=requests.METADATA)
     secret: Manifest = await ask(transport, lambda: metadata(requests.object_path(SECRETS, key)))
-    if patch := merge_patch(secret, marked_garbage_collectable(secret)):
+    if patch := merge_patch(secret, managed_resource.marked_garbage_collectable(secret)):
         # Another Secret of that name, made since, may be meant to stay.
         version = resource_version_of(secret)
         await ask(transport, requests.merge_patch, SECRETS, key, patch, resource_version=version)

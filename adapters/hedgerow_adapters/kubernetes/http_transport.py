@@ -13,18 +13,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from hedgerow_adapters.kubernetes.answers import (
-    LineSplitter,
-    UnreadableError,
-    content_of,
-    decoded_body,
-    decoded_in_slices,
-    decoded_json,
-    event_without_credentials,
-    is_json,
-    lower_case_names,
-    without_credentials,
-)
+from hedgerow_adapters.kubernetes import answers
 from hedgerow_adapters.kubernetes.credentials import Connection, Credentials
 from hedgerow_adapters.kubernetes.http_session import body_of, headers_of, may_send_now, new_session, url_of
 from hedgerow_adapters.kubernetes.pacing import Outage, TimeLimit, asked, bounded, throttle, wait_before_retry
@@ -144,7 +133,7 @@ class HttpTransport:
         with contextlib.closing(answer):
             if answer.status == HTTPStatus.OK:
                 async with contextlib.aclosing(self._events(request, answer, limit, credentials)) as events:
-                    yield Stream(HTTPStatus.OK, None, events, lower_case_names(answer.headers))
+                    yield Stream(HTTPStatus.OK, None, events, answers.lower_case_names(answer.headers))
             else:
                 async with bounded(self._server, request, opening):
                     content = await answer.read()
@@ -185,7 +174,7 @@ class HttpTransport:
             finally:
                 self._places.release()
             if request.is_list:
-                content = await content_of(self._server, request, answer, limit.seconds)
+                content = await answers.content_of(self._server, request, answer, limit.seconds)
         except TransportError as error:
             self._unanswered(mark, error)
             raise
@@ -232,7 +221,7 @@ class HttpTransport:
     async def _events(
         self, request: Request, answer: aiohttp.ClientResponse, limit: TimeLimit, credentials: Credentials
     ) -> AsyncGenerator[Mapping[str, Any], None]:
-        lines, authorization = LineSplitter(), _authorization_of(answer)
+        lines, authorization = answers.LineSplitter(), _authorization_of(answer)
         while lines.is_inside_a_line or self._connection.credentials() == credentials:
             chunk = await self._chunk(request, answer, limit)
             if chunk is None:
@@ -241,10 +230,10 @@ class HttpTransport:
                 break
             for line in lines.feed(chunk):
                 try:
-                    event = decoded_json(line)
-                except UnreadableError as error:
+                    event = answers.decoded_json(line)
+                except answers.UnreadableError as error:
                     raise self._spoiled(request, error) from None
-                yield event_without_credentials(event, authorization)
+                yield answers.event_without_credentials(event, authorization)
             await asyncio.sleep(0)
         if lines.is_inside_a_line:
             raise self._spoiled(request, "was cut off")
@@ -257,16 +246,16 @@ class HttpTransport:
         return None
 
     async def _response(self, request: Request, answer: aiohttp.ClientResponse, content: bytes) -> Response:
-        headers = lower_case_names(answer.headers)
+        headers = answers.lower_case_names(answer.headers)
         try:
-            if len(content) > DECODED_AT_ONCE and is_json(headers):
-                body = await decoded_in_slices(content)
+            if len(content) > DECODED_AT_ONCE and answers.is_json(headers):
+                body = await answers.decoded_in_slices(content)
             else:
-                body = decoded_body(content, headers=headers, accept=request.accept, is_success=answer.ok)
-        except UnreadableError as error:
+                body = answers.decoded_body(content, headers=headers, accept=request.accept, is_success=answer.ok)
+        except answers.UnreadableError as error:
             raise self._spoiled(request, error) from None
         if not answer.ok:
-            body = without_credentials(body, _authorization_of(answer))
+            body = answers.without_credentials(body, _authorization_of(answer))
         return Response(answer.status, body, headers)
 
     def _spoiled(self, request: Request, problem: object) -> TransportError:
