@@ -143,14 +143,12 @@ def pod_watches(cluster_id: str) -> tuple[Watch, Watch]:
 
     return (
         Watch(REPLICA_SETS, transform_replica_set, no_key, metadata_only=True),
-        Watch(
-            PODS,
-            transform_pod,
-            managed_resource,
-            lambda change: change.old is None or change.new is None,
-            metadata_only=True,
-        ),
+        Watch(PODS, transform_pod, managed_resource, _comes_or_goes, metadata_only=True),
     )
+
+
+def _comes_or_goes(change: Change) -> bool:
+    return change.old is None or change.new is None
 
 
 def transform_pod(pod: Manifest) -> Manifest:

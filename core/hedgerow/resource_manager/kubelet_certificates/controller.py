@@ -22,9 +22,9 @@ from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.conditions import conditions_of
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, no_key, own_key
 from hedgerow.machinery.failures import Failure, Problem
-from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, uid_of
 from hedgerow.machinery.plan import Event, Plan, Update, failed
-from hedgerow.machinery.reading import UnreadableError, list_at, text_at, with_value
+from hedgerow.machinery.reading import UnreadableError, keeping, list_at, text_at, with_value
 from hedgerow.machinery.selectors import field_query
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.kubelet_certificates.evidence import (
@@ -144,13 +144,9 @@ def transform_request(csr: Manifest) -> Manifest:
     if not is_decided(csr):
         metadata.pop("managedFields", None)
         return {**csr, "metadata": metadata}
-    status = csr["status"]
-    decisive = "conditions" if status.get("conditions") else "certificate"
-    return {
-        "metadata": {"name": metadata.get("name"), "uid": uid_of(csr), "resourceVersion": resource_version_of(csr)},
-        "spec": {"signerName": text_at(csr, "spec", "signerName")},
-        "status": {decisive: status[decisive]},
-    }
+    decisive = "conditions" if csr["status"].get("conditions") else "certificate"
+    identity = ("metadata.name", "metadata.uid", "metadata.resourceVersion")
+    return keeping(*identity, "spec.signerName", f"status.{decisive}")(csr)
 
 
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[KubeletCertificateConfig]) -> Plan:

@@ -41,10 +41,7 @@ API_SERVER: Final = ObjectQuestion(SERVICES, ObjectKey("default", "kubernetes"),
 NODES_BY_NAME: Final = Index("nodes by name or address", NODES, names_of)
 
 
-def transform_machine(machine: Manifest) -> Manifest:
-    """Which Machine it is, and of which Node."""
-    key, node = key_of(machine), labels_of(machine).get(NODE_LABEL)
-    return {"metadata": {"namespace": key.namespace, "name": key.name, "labels": {NODE_LABEL: node}}}
+transform_machine: Final = keeping("metadata.namespace", "metadata.name", f"metadata.labels.{NODE_LABEL}")
 
 
 def _node_of(machine: Manifest) -> tuple[str, ...]:
