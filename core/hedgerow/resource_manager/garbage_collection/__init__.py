@@ -13,11 +13,4 @@ from hedgerow.resource_manager.garbage_collection.controller import (
     user_resources,
 )
 
-__all__ = [
-    "CANDIDATES",
-    "MINIMUM_LIFETIME",
-    "GarbageCollectorConfig",
-    "garbage_collector",
-    "plan_gc",
-    "user_resources",
-]
+__all__ = ["CANDIDATES", "MINIMUM_LIFETIME", "GarbageCollectorConfig", "garbage_collector", "plan_gc", "user_resources"]

@@ -45,8 +45,7 @@ class NodeConfig:
 
 
 def node_controller(
-    config: NodeConfig = NodeConfig(),
-    concurrency: int = DEFAULT_CONCURRENCY,
+    config: NodeConfig = NodeConfig(), concurrency: int = DEFAULT_CONCURRENCY
 ) -> Controller[NodeConfig]:
     """The controller for a configuration."""
     return Controller(

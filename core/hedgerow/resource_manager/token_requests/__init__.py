@@ -8,11 +8,4 @@ from hedgerow.resource_manager.token_requests.controller import TokenRequestorCo
 from hedgerow.resource_manager.token_requests.kubeconfig import Kubeconfig, read_kubeconfig
 from hedgerow.resource_manager.token_requests.service_account import Schedule, renewal
 
-__all__ = [
-    "Kubeconfig",
-    "Schedule",
-    "TokenRequestorConfig",
-    "read_kubeconfig",
-    "renewal",
-    "token_requestor",
-]
+__all__ = ["Kubeconfig", "Schedule", "TokenRequestorConfig", "read_kubeconfig", "renewal", "token_requestor"]
