@@ -30,7 +30,7 @@ def landscape(sandbox: Sandbox, *, shoots: int) -> list[Manifest]:
     ]
 
 
-def controller_settings(sandbox: Sandbox, **settings: Any) -> Manifest:
+def offline_settings(sandbox: Sandbox, **settings: Any) -> Manifest:
     """What `controllers.networkPolicy` says in this landscape."""
     selector = {"namespace": f"{sandbox.prefix}-garden", "podSelector": INGRESS_PODS}
     return {"ingressControllerSelector": selector, **settings}

@@ -10,7 +10,7 @@ import pytest
 
 from tests.control_plane.fault_proxy import Direction, FaultProxy
 from tests.e2e.hasty import QUICK_TO_TRY_AGAIN, HastyResourceManager
-from tests.e2e.landscapes import controller_settings, landscape, simulated
+from tests.e2e.landscapes import landscape, offline_settings, simulated
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.sandbox import Sandbox, pair, service
 
@@ -105,7 +105,7 @@ def test_connections_that_break_anywhere_in_mid_work_lead_to_the_same_policies(
     sizes = random.Random(seed)  # noqa: S311 -- sizes, no secrets
     manifests = landscape(sandbox, shoots=60)
     sandbox.create(*manifests)
-    config = sandbox.configuration(controller_settings(sandbox))
+    config = sandbox.configuration(offline_settings(sandbox))
     position = sandbox.control_plane.audit_position()
 
     # From within the first handshake up to more than all that there is to list.

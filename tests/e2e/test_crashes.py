@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tests.e2e.gateways import DeadlyGateway
-from tests.e2e.landscapes import controller_settings, landscape, simulated
+from tests.e2e.landscapes import landscape, offline_settings, simulated
 from tests.e2e.resource_manager import ResourceManager, errors_of
 from tests.e2e.sandbox import WRITES, Manifest, Sandbox
 
@@ -28,7 +28,7 @@ def process_behind(gateway: DeadlyGateway, sandbox: Sandbox, name: str) -> Resou
     kubeconfig = sandbox.folder / f"{name}.kubeconfig"
     kubeconfig.write_text(yaml.safe_dump(document), encoding="utf-8")
     connection = {"kubeconfig": str(kubeconfig)}
-    config = {**sandbox.configuration(controller_settings(sandbox)), "sourceClientConnection": connection}
+    config = {**sandbox.configuration(offline_settings(sandbox)), "sourceClientConnection": connection}
     return ResourceManager(sandbox.folder, config, name=name)
 
 

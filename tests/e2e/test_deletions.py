@@ -1,7 +1,7 @@
 """What goes with its owner goes at once; what looks like a mistake stays."""
 
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR
-from tests.e2e.landscapes import controller_settings, landscape, simulated
+from tests.e2e.landscapes import landscape, offline_settings, simulated
 from tests.e2e.resource_manager import ResourceManager, errors_of
 from tests.e2e.sandbox import LABEL, Sandbox, cross_pair, pair, service
 
@@ -9,7 +9,7 @@ from tests.e2e.sandbox import LABEL, Sandbox, cross_pair, pair, service
 def test_selectors_that_match_nothing_delete_nothing(sandbox: Sandbox) -> None:
     manifests = landscape(sandbox, shoots=1)
     sandbox.create(*manifests)
-    with ResourceManager(sandbox.folder, sandbox.configuration(controller_settings(sandbox))) as process:
+    with ResourceManager(sandbox.folder, sandbox.configuration(offline_settings(sandbox))) as process:
         sandbox.wait_for_policies(simulated(sandbox, manifests, process.config_file))
     before = sandbox.objects("NetworkPolicy")
     assert len(before) > 20

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.control_plane import ControlPlane
-from tests.e2e.landscapes import controller_settings, landscape, simulated
+from tests.e2e.landscapes import landscape, offline_settings, simulated
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.sandbox import Sandbox
 
@@ -24,7 +24,7 @@ def restored(sandbox: Sandbox, elsewhere: ControlPlane, tmp_path: Path) -> Itera
     """The same sandbox in the other cluster, where somebody restored the policies of this one and nothing else."""
     manifests = landscape(sandbox, shoots=2)
     sandbox.create(*manifests)
-    with ResourceManager(sandbox.folder, sandbox.configuration(controller_settings(sandbox))) as process:
+    with ResourceManager(sandbox.folder, sandbox.configuration(offline_settings(sandbox))) as process:
         sandbox.wait_for_policies(simulated(sandbox, manifests, process.config_file))
     folder = tmp_path / "elsewhere"
     folder.mkdir()
@@ -49,7 +49,7 @@ def test_a_kubeconfig_of_a_cluster_without_services_costs_no_policy(restored: Sa
     assert len(before) > 20
     position = restored.control_plane.audit_position()
 
-    with ResourceManager(restored.folder, restored.configuration(controller_settings(restored))) as process:
+    with ResourceManager(restored.folder, restored.configuration(offline_settings(restored))) as process:
         line = process.wait_for_line("Held deletions back")
         process.wait_for(lambda: restored.objects("Event"), "has not recorded the event")
         process.wait_until_idle()
@@ -74,7 +74,7 @@ def test_a_kubeconfig_of_a_cluster_without_services_costs_no_policy(restored: Sa
 
 @pytest.mark.slow
 def test_a_guard_that_held_deletions_lets_single_ones_go_once_the_services_are_there(restored: Sandbox) -> None:
-    config = restored.configuration(controller_settings(restored))
+    config = restored.configuration(offline_settings(restored))
     manifests = landscape(restored, shoots=2)
     gone = f"{restored.prefix}-shoot-1"
     left = [
@@ -98,7 +98,7 @@ def test_an_annotation_of_the_namespaces_lets_held_deletions_go(restored: Sandbo
         notes = [event["note"] for event in restored.objects("Event").values() if event["reason"] == "DeletionsHeld"]
         return dict(found for note in notes for found in re.findall(r"annotate Namespace (\S+) with (\S+=\w+)", note))
 
-    with ResourceManager(restored.folder, restored.configuration(controller_settings(restored))) as process:
+    with ResourceManager(restored.folder, restored.configuration(offline_settings(restored))) as process:
         process.wait_for(lambda: ways().keys() >= namespaces, "has not told how to allow the deletions")
         for namespace, way in ways().items():
             plane.kubectl("annotate", "namespace", namespace, way)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.control_plane import ControlPlane
 from tests.e2e.faults import no_api_server
-from tests.e2e.landscapes import controller_settings, landscape, simulated
+from tests.e2e.landscapes import landscape, offline_settings, simulated
 from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.sandbox import Sandbox, pair, service
 
@@ -69,7 +69,7 @@ def test_an_outage_is_told_once_and_its_end_is_told_once(sandbox: Sandbox, resou
 def test_an_api_server_that_crashes_in_mid_work_leaves_nothing_undone(sandbox: Sandbox) -> None:
     manifests = landscape(sandbox, shoots=4)
     sandbox.create(*manifests)
-    slow = sandbox.configuration(controller_settings(sandbox), source={"qps": 60, "burst": 1})
+    slow = sandbox.configuration(offline_settings(sandbox), source={"qps": 60, "burst": 1})
 
     with ResourceManager(sandbox.folder, slow) as process:
         process.wait_for(lambda: len(sandbox.policies()) >= 30, "has not begun")

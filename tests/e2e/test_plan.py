@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.e2e.landscapes import controller_settings, landscape, simulated
+from tests.e2e.landscapes import landscape, offline_settings, simulated
 from tests.e2e.resource_manager import run_command
 from tests.e2e.sandbox import Manifest, Sandbox, pair, service
 
@@ -15,7 +15,7 @@ from tests.e2e.sandbox import Manifest, Sandbox, pair, service
 def config_file(sandbox: Sandbox) -> Path:
     """What the resource manager is told, which tells `plan` which Services are handled."""
     file = sandbox.folder / "config.yaml"
-    file.write_text(yaml.safe_dump(sandbox.configuration(controller_settings(sandbox))), encoding="utf-8")
+    file.write_text(yaml.safe_dump(sandbox.configuration(offline_settings(sandbox))), encoding="utf-8")
     return file
 
 

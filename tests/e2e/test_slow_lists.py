@@ -8,7 +8,7 @@ import yaml
 
 from tests.e2e.gateways import NarrowGateway
 from tests.e2e.hasty import HastyResourceManager, run_hasty_command
-from tests.e2e.landscapes import controller_settings
+from tests.e2e.landscapes import offline_settings
 from tests.e2e.resource_manager import errors_of
 from tests.e2e.sandbox import Sandbox, pair, service
 
@@ -39,7 +39,7 @@ def gateway(sandbox: Sandbox) -> Iterator[NarrowGateway]:
 @pytest.fixture
 def config_file(sandbox: Sandbox) -> Path:
     file = sandbox.folder / "config.yaml"
-    file.write_text(yaml.safe_dump(sandbox.configuration(controller_settings(sandbox))), encoding="utf-8")
+    file.write_text(yaml.safe_dump(sandbox.configuration(offline_settings(sandbox))), encoding="utf-8")
     return file
 
 

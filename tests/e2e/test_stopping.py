@@ -5,7 +5,7 @@ import signal
 
 from tests.e2e.faults import silent_api_server
 from tests.e2e.hasty import HastyResourceManager
-from tests.e2e.landscapes import controller_settings, landscape
+from tests.e2e.landscapes import landscape, offline_settings
 from tests.e2e.sandbox import Sandbox, pair, service
 
 UNBOUNDED = {"hedgerow_entrypoints.process.process.STOP_WITHIN": 3600.0}
@@ -28,7 +28,7 @@ def test_an_idle_leader_that_is_told_to_end_waits_for_nothing(sandbox: Sandbox) 
 def test_work_that_nobody_answers_does_not_keep_a_process(sandbox: Sandbox) -> None:
     sandbox.create(*landscape(sandbox, shoots=10))
     config = sandbox.configuration(
-        controller_settings(sandbox),
+        offline_settings(sandbox),
         source={"qps": 60, "burst": 1},
         leaderElection={"leaderElect": True, "resourceNamespace": sandbox.home},
     )
@@ -41,7 +41,7 @@ def test_work_that_nobody_answers_does_not_keep_a_process(sandbox: Sandbox) -> N
 
 def test_a_second_signal_ends_a_process_in_mid_work_at_once(sandbox: Sandbox) -> None:
     sandbox.create(*landscape(sandbox, shoots=10))
-    slow = sandbox.configuration(controller_settings(sandbox), source={"qps": 10, "burst": 1})
+    slow = sandbox.configuration(offline_settings(sandbox), source={"qps": 10, "burst": 1})
     with HastyResourceManager(sandbox.folder, slow, FOREVER) as process:
         process.wait_for(lambda: len(sandbox.policies()) >= 4, "has not begun")
         with silent_api_server(sandbox.control_plane):

@@ -13,7 +13,7 @@ from datetime import timedelta
 import pytest
 
 from tests.e2e.gateways import HoldingGateway
-from tests.e2e.landscapes import controller_settings, landscape, simulated
+from tests.e2e.landscapes import landscape, offline_settings, simulated
 from tests.e2e.replicas import LEASE, Record, Replica
 from tests.e2e.resource_manager import errors_of
 from tests.e2e.sandbox import Manifest, Sandbox, pair, service
@@ -42,7 +42,7 @@ def test_a_leader_that_was_frozen_in_mid_work_for_longer_than_its_lease_writes_n
     sandbox: Sandbox, stack: ExitStack
 ) -> None:
     manifests = landscape(sandbox, shoots=10)
-    settings = controller_settings(sandbox)
+    settings = offline_settings(sandbox)
     record = Record(sandbox)
     gateway = stack.enter_context(HoldingGateway(sandbox.control_plane))
     leader = stack.enter_context(Replica(sandbox, "leader", network_policy=settings, gateway=gateway))
@@ -110,7 +110,7 @@ def test_a_leader_that_stops_in_mid_work_writes_nothing_after_it_gave_the_lease_
 ) -> None:
     sandbox.create(*landscape(sandbox, shoots=10))
     record = Record(sandbox)
-    settings = controller_settings(sandbox)
+    settings = offline_settings(sandbox)
     leader = stack.enter_context(Replica(sandbox, "leader", network_policy=settings, source={"qps": 60, "burst": 1}))
     leader.wait_for(lambda: len(record.writes(leader.user)) > 10, "has not begun")
 

@@ -69,7 +69,7 @@ class OfflineSettings:
         return self.component.admission(self.configuration)
 
 
-def controller_settings(config_file: str | None) -> OfflineSettings:
+def offline_settings(config_file: str | None) -> OfflineSettings:
     """What controllers go by, with a note of what is odd in the file."""
     if config_file is None:
         default = component(known()[0])

@@ -22,7 +22,7 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request
 from hedgerow_adapters.simulation.planning import Settlement, settle
-from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, controller_settings
+from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, offline_settings
 from hedgerow_entrypoints.cli.rendering import changed_lines, styled_verb, without_server_fields
 from hedgerow_entrypoints.cli.worlds import clusters_of, objects_in_files
 from hedgerow_entrypoints.errors import CommandError
@@ -31,15 +31,13 @@ CONTROLLER: Final = "networkpolicy"
 MARGIN: Final = "   "
 WIDTH: Final = 80
 VPN_SEED_SERVER: Final = ObjectKey("shoot--prod--web", "vpn-seed-server")
-TELLING_SERVICES: Final = (
-    ObjectKey("garden", "central-logging"),
-    ObjectKey("garden", "nginx-ingress-controller"),
-    ObjectKey("istio-ingress", "istio-ingressgateway"),
-    ObjectKey("kube-system", "kube-dns"),
-    ObjectKey("shoot--prod--web", "etcd-main-client"),
-    ObjectKey("shoot--prod--web", "kube-apiserver"),
-    ObjectKey("shoot--prod--web", "plutono"),
-)
+_SERVICES: Final = {
+    "garden": ("central-logging", "nginx-ingress-controller"),
+    "istio-ingress": ("istio-ingressgateway",),
+    "kube-system": ("kube-dns",),
+    "shoot--prod--web": ("etcd-main-client", "kube-apiserver", "plutono"),
+}
+TELLING_SERVICES: Final = [ObjectKey(namespace, name) for namespace, names in _SERVICES.items() for name in names]
 """Services of the landscape that show one rule each."""
 _PACKAGE: Final = Path(__file__).parents[1]
 
@@ -116,7 +114,7 @@ def command() -> None:
     every run prints the same. The files that it is made of are there to be copied; the last lines say where they are.
     """
     examples = examples_folder()
-    settings = controller_settings(str(examples / "resource-manager.yaml"))
+    settings = offline_settings(str(examples / "resource-manager.yaml"))
     ((controller, _),) = chosen_controllers([CONTROLLER], settings, ask_files(()))
     (cluster,) = clusters_of(objects_in_files([str(examples / "landscape")]), [[controller]])
     (newcomer,) = objects_in_files([str(examples / "vpn-seed-server.yaml")])

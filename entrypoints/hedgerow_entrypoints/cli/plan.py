@@ -8,7 +8,6 @@ from typing import Final
 
 import click
 
-from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import all_keys, owned_objects, primary_object
 from hedgerow.machinery.deletion_guard import Verdict, judge_deletions
 from hedgerow.machinery.failures import Failure, Problem
@@ -23,19 +22,17 @@ from hedgerow_entrypoints.cli.controllers import (
     LISTED,
     Chosen,
     ControllerName,
-    OfflineSettings,
     ask_files,
     chosen_controllers,
-    controller_settings,
+    offline_settings,
 )
 from hedgerow_entrypoints.cli.options import config_file, filenames, live_cluster, output_format
 from hedgerow_entrypoints.cli.rendering import DONE, FORMATS, Planned, summary
-from hedgerow_entrypoints.cli.worlds import ClusterAccess, clusters_of, live_clusters, located_in, objects_in_files
+from hedgerow_entrypoints.cli.worlds import clusters_of, live_clusters, located_in, objects_in_files
 from hedgerow_entrypoints.components.registry import Remarks
 from hedgerow_entrypoints.errors import CommandError, note
 
 CHANGES_PENDING: Final = 2
-_ROLES: Final = (Cluster.TARGET, Cluster.SOURCE)
 EPILOG: Final = f"""\b
 Controllers:
 {LISTED}
@@ -72,14 +69,14 @@ def command(
     Exit code 0: nothing to do; 2: changes pending; 1: an error, or an object that cannot be planned for. The others
     are planned and shown all the same.
     """
-    settings, is_named = controller_settings(config_file), kubeconfig is not None or context is not None
+    settings, is_named = offline_settings(config_file), kubeconfig is not None or context is not None
     live = is_named or bool(not paths and settings.process.looked_after.kubeconfig)
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
     now, objects = datetime.now(UTC), objects_in_files(paths)
     explained = located_in(objects)
     if live:
-        with live_clusters({role: _access(settings, role, kubeconfig, context) for role in _ROLES}) as clusters:
+        with live_clusters(settings.process, kubeconfig, context) as clusters:
             chosen = chosen_controllers(controllers, settings, clusters.ask)
             planned, failures = planned_in(((each, clusters.worlds(now, each.remarks)) for each in chosen), now)
     else:
@@ -97,14 +94,6 @@ def command(
     note(summary([(counts[verb], f"to {verb}") for verb in DONE], failures))
     if failures or planned:
         sys.exit(1 if failures else CHANGES_PENDING)
-
-
-def _access(settings: OfflineSettings, role: Cluster, kubeconfig: str | None, context: str | None) -> ClusterAccess:
-    """How to reach a cluster: one that the command line names plays both roles."""
-    stated = settings.process.source if role is Cluster.SOURCE else settings.process.looked_after
-    if kubeconfig is None and context is None:
-        kubeconfig = stated.kubeconfig or None
-    return ClusterAccess(kubeconfig, context, stated.namespaces)
 
 
 def planned_in(work: Iterable[tuple[Chosen, Worlds]], now: datetime) -> tuple[list[Planned], list[Failure]]:

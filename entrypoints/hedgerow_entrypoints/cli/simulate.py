@@ -16,13 +16,7 @@ from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation.clusters import SimulationError
 from hedgerow_adapters.simulation.planning import Settlement, settle
-from hedgerow_entrypoints.cli.controllers import (
-    LISTED,
-    ControllerName,
-    ask_files,
-    chosen_controllers,
-    controller_settings,
-)
+from hedgerow_entrypoints.cli.controllers import LISTED, ControllerName, ask_files, chosen_controllers, offline_settings
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, config_file, filenames
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of, without_server_fields
 from hedgerow_entrypoints.cli.spans import passing_time
@@ -87,7 +81,7 @@ def command(
         if length is not None and after > length:
             late, end = format_duration(after), format_duration(length)
             raise click.UsageError(f"--at: {path} comes after {late}, and --for ends after {end}")
-    settings, objects = controller_settings(config_file), objects_in_files(paths)
+    settings, objects = offline_settings(config_file), objects_in_files(paths)
     explained, namespaces = located_in(objects), settings.process.looked_after.namespaces
     chosen = [each.controller for each in chosen_controllers(controllers, settings, ask_files(objects), explained)]
     if length is not None:

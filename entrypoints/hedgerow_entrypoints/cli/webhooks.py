@@ -31,7 +31,7 @@ from hedgerow.machinery.names import dns_label_problem
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.keys import generate_key, key_pem, new_issue
 from hedgerow_adapters.registrations.registered import url_client
-from hedgerow_entrypoints.cli.controllers import controller_settings
+from hedgerow_entrypoints.cli.controllers import offline_settings
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, config_file, home_namespace, object_format
 from hedgerow_entrypoints.errors import CommandError, note
 
@@ -100,7 +100,7 @@ def render(
 
     Nothing that is not enabled is registered: an API server would call it in vain, and refuse what it asks about.
     """
-    admission = controller_settings(config_file).admission
+    admission = offline_settings(config_file).admission
     ca_bundle = _certificates_in(ca_bundle_file) if ca_bundle_file else b""
     objects = build_webhook_configurations(Mode(mode), name_prefix, namespace, ca_bundle, admission, url=url)
     registered = registered_webhooks(Mode(mode), service_name(name_prefix), namespace, admission)

@@ -30,6 +30,7 @@ from hedgerow_adapters.simulation.virtual_time import RealTime, VirtualClockLoop
 from hedgerow_entrypoints.cli.options import standard_input
 from hedgerow_entrypoints.components.registry import NO_REMARKS, Remarks
 from hedgerow_entrypoints.errors import CommandError, abridged, note
+from hedgerow_entrypoints.process.settings import ProcessSettings
 
 NAMESPACED: Final = NAMESPACED_KINDS | {f"{MANAGED_RESOURCES.kind}.{MANAGED_RESOURCES.group}"}
 """The kinds that are known to live in namespaces: Kubernetes' own, and what the project defines."""
@@ -148,14 +149,6 @@ def _default_kubeconfig() -> str:
     return named or os.path.expanduser("~/.kube/config")  # noqa: PTH111 -- Path.home() fails for a user without a home
 
 
-class ClusterAccess(NamedTuple):
-    """How to reach a cluster, by default as kubectl would, and the namespaces to read, by default all."""
-
-    kubeconfig: str | None
-    context: str | None
-    namespaces: Sequence[str] = ()
-
-
 class LiveClusters(NamedTuple):
     """The ways to clusters, for use on virtual time, and the namespaces to read."""
 
@@ -179,13 +172,14 @@ class LiveClusters(NamedTuple):
 
 
 @contextlib.contextmanager
-def live_clusters(accesses: Mapping[Cluster, ClusterAccess]) -> Iterator[LiveClusters]:
-    """Connections to clusters; one connection serves both roles where they are at the same place."""
+def live_clusters(process: ProcessSettings, kubeconfig: str | None, context: str | None) -> Iterator[LiveClusters]:
+    """Connections to the clusters of a process, one to each; one that the command line names plays both roles."""
+    roles = {Cluster.TARGET: process.looked_after, Cluster.SOURCE: process.source}
+    is_named = kubeconfig is not None or context is not None
+    files = {role: kubeconfig if is_named else stated.kubeconfig for role, stated in roles.items()}
     with RealTime() as real_time:
-        opened: dict[tuple[str | None, str | None], Transport] = {}
-        for access in accesses.values():
-            if access[:2] not in opened:
-                connection = connected(access.kubeconfig, access.context)
-                opened[access[:2]] = real_time.over(real_time.enter(connection))
-        transports = {role: opened[access[:2]] for role, access in accesses.items()}
-        yield LiveClusters(transports, {role: access.namespaces for role, access in accesses.items()})
+        opened: dict[str | None, Transport] = {}
+        for file in dict.fromkeys(files.values()):
+            opened[file] = real_time.over(real_time.enter(connected(file, context)))
+        transports = {role: opened[file] for role, file in files.items()}
+        yield LiveClusters(transports, {role: stated.namespaces for role, stated in roles.items()})

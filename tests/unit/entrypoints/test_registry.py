@@ -21,7 +21,7 @@ from hedgerow.resource_manager.configuration.controllers import Controllers
 from hedgerow.resource_manager.installation import permissions
 from hedgerow_adapters.simulation import planning
 from hedgerow_entrypoints.cli import install, plan, simulate
-from hedgerow_entrypoints.cli.controllers import OfflineSettings, ask_files, chosen_controllers, controller_settings
+from hedgerow_entrypoints.cli.controllers import OfflineSettings, ask_files, chosen_controllers, offline_settings
 from hedgerow_entrypoints.components import running
 from hedgerow_entrypoints.components.registry import ControllerEntry
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
@@ -154,7 +154,7 @@ def test_plan_builds_for_a_live_cluster_what_run_builds(config_file: str, run: M
     def ask(question: Question) -> Answer:
         pytest.fail(f"the configuration leaves nothing to ask, but {question} is asked")
 
-    chosen = chosen_controllers(NAMES, controller_settings(config_file), ask)
+    chosen = chosen_controllers(NAMES, offline_settings(config_file), ask)
 
     assert declarations(each.controller for each in chosen) == run
 

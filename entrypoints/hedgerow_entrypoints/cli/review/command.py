@@ -15,7 +15,7 @@ from hedgerow.machinery.objects import key_of
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.files.sources import STANDARD_INPUT, LoadedObject
 from hedgerow_adapters.protocol.transport import Transport
-from hedgerow_entrypoints.cli.controllers import controller_settings
+from hedgerow_entrypoints.cli.controllers import offline_settings
 from hedgerow_entrypoints.cli.options import config_file, filenames, live_cluster, output_format
 from hedgerow_entrypoints.cli.review import panels, requests
 from hedgerow_entrypoints.cli.review.course import Session, reviewed_by, unregistered
@@ -124,7 +124,7 @@ def command(
     _check_usage(webhooks, (*paths, *old_paths, namespace_object), everything=everything, host=host)
     if old_paths and operation not in {None, UPDATE}:
         raise click.UsageError(f"--old is for updates, and --operation says {operation}")
-    configured = controller_settings(config_file).admission if config_file is not None else None
+    configured = offline_settings(config_file).admission if config_file is not None else None
     chosen = panels.whole_panel if everything else partial(panels.named_panel, webhooks)
     panel = chosen(configured, host, mode)
     namespaces = requests.given_namespace(namespace_object)
