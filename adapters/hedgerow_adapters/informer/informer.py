@@ -14,17 +14,14 @@ from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.informer.exchanges import Exchanges, Refused, RestoredError, UnreadableObjectError, compared
 from hedgerow_adapters.informer.machine import (
-    Absent,
     Delivery,
     Empty,
     Input,
-    Interrupted,
     Listed,
     Listing,
-    Lost,
-    Opened,
     ProtocolError,
     Replace,
+    Signal,
     State,
     WatchEvent,
     Watching,
@@ -65,6 +62,15 @@ class InformerObserver(Protocol):
     def resumed(self, watched: Watched) -> None:
         """All is well after a problem: everything is listed, and a watch has brought something since, or lasted."""
         ...
+
+
+_ENDS: Final[tuple[tuple[type[Exception], tuple[Signal, str]], ...]] = (
+    (TransportError, (Signal.INTERRUPTED, "disconnected")),
+    (RestoredError, (Signal.LOST, "restored")),
+    (ProtocolError, (Signal.LOST, "unreadable")),
+    (UnreadableObjectError, (Signal.LOST, "unreadable")),
+    (Exception, (Signal.LOST, "raised")),
+)
 
 
 async def _pause(seconds: float) -> bool:
@@ -181,7 +187,8 @@ class Informer:
                 raise
             if self._must_start_anew:
                 return None
-            return await self._ended(Interrupted(), "disconnected", TransportError("the transport gave the request up"))
+            given_up = TransportError("the transport gave the request up")
+            return await self._ended(Signal.INTERRUPTED, "disconnected", given_up)
 
     async def _next_step(self) -> bool:
         """Ask for the next page or watch until the end; whether to go on without a pause."""
@@ -191,18 +198,12 @@ class Informer:
             expired = refused.error.is_expired
             if expired and isinstance(self._state, Listing):
                 self._expiries += 1
-            await self._ended(Lost() if refused.is_final else Interrupted(), refused.cause, refused)
+            await self._ended(Signal.LOST if refused.is_final else Signal.INTERRUPTED, refused.cause, refused)
             # A list after an outage should not wait; one that expires again and again should.
             at_once, self._may_start_anew_at_once = expired and self._may_start_anew_at_once, False
             return at_once
-        except TransportError as problem:
-            return await self._ended(Interrupted(), "disconnected", problem)
-        except RestoredError as problem:
-            return await self._ended(Lost(), "restored", problem)
-        except (ProtocolError, UnreadableObjectError) as problem:
-            return await self._ended(Lost(), "unreadable", problem)
         except Exception as problem:  # noqa: BLE001 -- a defect of the listener must not leave its cache to go stale
-            return await self._ended(Lost(), "raised", problem)
+            return await self._ended(*next(end for kind, end in _ENDS if isinstance(problem, kind)), problem)
 
     async def _ask(self) -> bool:
         try:
@@ -222,7 +223,7 @@ class Informer:
             raise
 
     async def _found_absent(self) -> bool:
-        await self._receive(Absent())
+        await self._receive(Signal.ABSENT)
         self._heard()
         self._is_well()
         if not self._searches:
@@ -268,12 +269,12 @@ class Informer:
             if lasted:
                 self._fruitless = 0
                 self._may_start_anew_at_once = True
-        await self._receive(Interrupted())
+        await self._receive(Signal.INTERRUPTED)
         self._observer.interrupted(self._watched, "closed" if lasted else "closed-early", None)
         return lasted
 
     async def _consume(self, events: AsyncIterator[WatchEvent]) -> None:
-        await self._receive(Opened())
+        await self._receive(Signal.OPENED)
         self._heard()
         lasted = asyncio.get_running_loop().call_later(HEALTHY_AFTER, self._is_well)
         try:

@@ -13,6 +13,7 @@ Source: Kubernetes documentation, "Kubernetes API concepts", efficient detection
 """
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, TypeAlias
 
 from hedgerow.machinery.objects import Manifest
@@ -57,13 +58,8 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """The server has accepted the watch."""
-
-
-@dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """An object has changed, or a bookmark has arrived. An ERROR event is an end: `Lost` or `Interrupted`."""
+    """An object has changed, or a bookmark has arrived. An ERROR event is a `Signal`."""
 
     type: str
     object: Manifest
@@ -72,22 +68,20 @@ class WatchEvent:
     """Of the object as it was sent; a text, if the server is well."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Signal(Enum):
+    """What else may happen to a list or watch."""
+
+    OPENED = "Opened"
+    """The server has accepted the watch."""
+    LOST = "Lost"
     """Asking on would lead nowhere: the server has forgotten the version, or its answer makes no sense."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interrupted:
+    INTERRUPTED = "Interrupted"
     """The watch or a request has ended without an answer that counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Absent:
+    ABSENT = "Absent"
     """Discovery lacks the resource, so that there are no objects of it."""
 
 
-Input: TypeAlias = Page | Opened | WatchEvent | Lost | Absent | Interrupted
+Input: TypeAlias = Page | WatchEvent | Signal
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +137,17 @@ def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
             return _after_event(state, received)
         case ((Empty() | Listing()), Page()):
             return _after_page(state, received)
-        case Listed(version), Opened():
+        case Listed(version), Signal.OPENED:
             return Watching(version), None
-        case _, (Lost() | Absent()):
-            return Empty(), Replace((), is_known=False) if isinstance(received, Absent) else None
-        case Watching(version), Interrupted():
+        case _, (Signal.LOST | Signal.ABSENT):
+            return Empty(), Replace((), is_known=False) if received is Signal.ABSENT else None
+        case Watching(version), Signal.INTERRUPTED:
             return Listed(version), None
-        case ((Empty() | Listing() | Listed()), Interrupted()):
+        case ((Empty() | Listing() | Listed()), Signal.INTERRUPTED):
             return state, None
         case _:
-            raise ProtocolError(f"{type(received).__name__} is not expected while {type(state).__name__}")
+            name = received.value if isinstance(received, Signal) else type(received).__name__
+            raise ProtocolError(f"{name} is not expected while {type(state).__name__}")
 
 
 def _after_page(state: Empty | Listing, page: Page) -> tuple[State, Delivery | None]:
