@@ -10,7 +10,7 @@ from hedgerow.api.tokens import ACCOUNT_NAME, ACCOUNT_NAMESPACE, PURPOSE, TOKEN_
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.files.sources import LoadedObject, Source
-from hedgerow_adapters.simulation.happenings import Happening
+from hedgerow_adapters.simulation.clusters import Happening
 from hedgerow_adapters.simulation.planning import TimedSimulation
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop

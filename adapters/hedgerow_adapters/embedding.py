@@ -28,8 +28,7 @@ from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.controller_set import ControllerSet, Elector
 from hedgerow_adapters.runtime.observer import ControllerObserver
-from hedgerow_adapters.simulation.clusters import in_memory
-from hedgerow_adapters.simulation.happenings import Happening
+from hedgerow_adapters.simulation.clusters import Happening, in_memory
 from hedgerow_adapters.simulation.planning import Arrived, KeyPlan, Planner, TimedSimulation
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
@@ -117,9 +116,9 @@ async def run(
     Args:
         controllers: who works.
         transport: the way to the API server.
-        namespaces: what they see of the cluster; none: all of it.
-        elector: who says that this process leads; none: it does.
-        observer: makes the observer of a controller; none: what happens is logged (`hedgerow_adapters.telemetry`).
+        namespaces: those that are visible; none: all.
+        elector: says that this process leads; none: it does.
+        observer: makes the observer of a controller; by default what happens is logged (`hedgerow_adapters.telemetry`).
 
     Raises:
         ExceptionGroup: a part failed that must not, such as the elector with a LeadershipLostError.

@@ -64,15 +64,6 @@ class InformerObserver(Protocol):
         ...
 
 
-_ENDS: Final[tuple[tuple[type[Exception], tuple[Signal, str]], ...]] = (
-    (TransportError, (Signal.INTERRUPTED, "disconnected")),
-    (RestoredError, (Signal.LOST, "restored")),
-    (ProtocolError, (Signal.LOST, "unreadable")),
-    (UnreadableObjectError, (Signal.LOST, "unreadable")),
-    (Exception, (Signal.LOST, "raised")),
-)
-
-
 async def _pause(seconds: float) -> bool:
     await asyncio.sleep(seconds)
     return False
@@ -202,8 +193,14 @@ class Informer:
             # A list after an outage should not wait; one that expires again and again should.
             at_once, self._may_start_anew_at_once = expired and self._may_start_anew_at_once, False
             return at_once
+        except TransportError as problem:
+            return await self._ended(Signal.INTERRUPTED, "disconnected", problem)
+        except RestoredError as problem:
+            return await self._ended(Signal.LOST, "restored", problem)
+        except (ProtocolError, UnreadableObjectError) as problem:
+            return await self._ended(Signal.LOST, "unreadable", problem)
         except Exception as problem:  # noqa: BLE001 -- a defect of the listener must not leave its cache to go stale
-            return await self._ended(*next(end for kind, end in _ENDS if isinstance(problem, kind)), problem)
+            return await self._ended(Signal.LOST, "raised", problem)
 
     async def _ask(self) -> bool:
         try:

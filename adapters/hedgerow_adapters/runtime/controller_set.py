@@ -85,13 +85,10 @@ class ControllerSet:
         last: Callable[[], Coroutine[Any, Any, None]] | None = None,
         before_release: Callable[[], None] = lambda: None,
     ) -> None:
-        """Work until stopped or cancelled, or until a part fails.
+        """Work until stopped or cancelled, or until a part fails; parts `beside` may end.
 
-        Args:
-            beside: further parts; they may end.
-            on_end: called when the work ends, for whatever reason.
-            last: runs in a stop, while the caches still do.
-            before_release: called once no turn is under way, while the lease still allows writes.
+        Every end calls `on_end` at first. In a stop `last` runs while the caches still do, and `before_release` is
+        called once no turn is under way, while the lease still allows writes.
 
         Raises:
             ExceptionGroup: a part failed, such as the elector with a LeadershipLostError.

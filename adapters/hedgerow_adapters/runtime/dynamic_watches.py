@@ -34,7 +34,7 @@ GRACE: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The controller for which kinds are watched."""
+    """A controller with dynamic watches."""
 
     caches: Caches
     view: View

@@ -153,8 +153,8 @@ class WorkQueue:
 
     def retry(self, key: ObjectKey) -> float:
         """Retry a failed key, later after each failure in a row; return the seconds that it waits."""
-        failures = self._failures[key] = self._failures.get(key, 0) + 1
-        delay = max(failure_delay(failures, self._longest_wait), self._overall.reserve(self._loop.time()))
+        self._failures[key] = self._failures.get(key, 0) + 1
+        delay = max(failure_delay(self._failures[key], self._longest_wait), self._overall.reserve(self._loop.time()))
         self.add_after(key, delay)
         self._observer.retried()
         return delay
@@ -224,7 +224,7 @@ class WorkQueue:
         return key
 
     async def _arrival(self) -> None:
-        """Return when this worker is to see whether there is a key for it."""
+        """Return when this worker may find a key."""
         taker = self._loop.create_future()
         self._takers.append(taker)
         try:

@@ -235,11 +235,7 @@ class Turns:
     async def _results(
         self, turn: _Turn, actions: Sequence[Action], *, in_order: bool = False
     ) -> tuple[WriteResult, ...]:
-        """The results of the actions of a step; deletions that are held back are refused.
-
-        Raises:
-            OutdatedTurnError: the answer to a write is lost.
-        """
+        """The results of the actions of a step; deletions that are held back are refused."""
         held = turn.is_step_held
         reports = await self._reports(turn.key, actions, in_order=in_order, held=held, is_last=False)
         results = [report.result for report in reports if not isinstance(report, Unanswered)]
@@ -281,11 +277,7 @@ class Turns:
         return reports
 
     def _are_held(self, turn: _Turn, plan: Plan) -> bool:
-        """True if the deletions of a step or a plan are held back.
-
-        Raises:
-            _DoubtfulDeletionsError: the guard has to look again first.
-        """
+        """True if the deletions of a step or a plan are held back; raises if the guard has to look again first."""
         if not plan.deletions:
             return False
         turn.deletes = True

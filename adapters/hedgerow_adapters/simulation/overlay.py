@@ -33,7 +33,6 @@ from hedgerow_adapters.protocol.transport import Request, Response, Stream, Tran
 from hedgerow_adapters.simulation.clusters import Effects, Place, ReadingError, World, Worlds
 
 NO_TOKEN: Final = "a-token-that-nobody-has-made"  # noqa: S105 -- stands for one
-"""What is given to who asks for a token."""
 _NO_ACCESS: Final = frozenset({401, 403})
 
 
@@ -182,11 +181,7 @@ class Overlay:
         return answer
 
     def _imagined(self, request: Request, place: Place, live: Manifest | None) -> tuple[Manifest, bool]:
-        """The object as a write would make it, and whether it would still be there.
-
-        Raises:
-            RefusedError: a server would refuse it.
-        """
+        """The object as a write would make it, and whether it would still be there."""
         if request.method == "POST":
             if live is not None:
                 raise statuses.already_exists(*_named(place), deleting=is_terminating(live))

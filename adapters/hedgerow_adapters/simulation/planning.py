@@ -27,8 +27,7 @@ from hedgerow.machinery.plan import only_asks
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.files.sources import LoadedObject, LoadProblem
 from hedgerow_adapters.memory import InMemoryCluster
-from hedgerow_adapters.simulation.clusters import Worlds, in_memory
-from hedgerow_adapters.simulation.happenings import Happening, SentAction
+from hedgerow_adapters.simulation.clusters import Happening, SentAction, Worlds, in_memory
 from hedgerow_adapters.simulation.seeding import applied
 from hedgerow_adapters.simulation.simulation import RestlessError, Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
@@ -81,8 +80,7 @@ class Planner(Simulation):
         """Everything that would be done about a key.
 
         Raises:
-            CrashedTurnError: a decision has a defect, goes on and on, or took too long.
-            CrashedMappingError: an `enqueue` function has a defect.
+            SimulationError: a decision or an `enqueue` function has a defect, or a decision took too long.
             ReadingError: a cluster does not show what is asked for.
         """
         steps: list[SentAction] = []
@@ -150,8 +148,7 @@ def settle(
     Without a `source`, the cluster plays both roles. `namespaces` of the cluster are visible; none: all.
 
     Raises:
-        CrashedTurnError: a decision has a defect, goes on and on, or took too long.
-        CrashedMappingError: an `enqueue` function has a defect.
+        SimulationError: a decision or an `enqueue` function has a defect, or a decision took too long.
         ReadingError: an object cannot be read.
     """
     done: list[SentAction] = []
@@ -236,8 +233,7 @@ class TimedSimulation(Simulation):
 
         Raises:
             RestlessError: at some moment no end is in sight.
-            CrashedTurnError: a decision has a defect, goes on and on, or took too long.
-            CrashedMappingError: an `enqueue` function has a defect.
+            SimulationError: a decision or an `enqueue` function has a defect, or a decision took too long.
         """
         with self:
             self.look_at_everything()

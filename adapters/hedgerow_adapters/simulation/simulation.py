@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from hedgerow.machinery.clusters import Cluster
@@ -30,8 +29,7 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.runner import ControllerRunner
-from hedgerow_adapters.simulation.clusters import ReadingError, SimulationError, Worlds
-from hedgerow_adapters.simulation.happenings import Account, Happening
+from hedgerow_adapters.simulation.clusters import Account, Happening, ReadingError, SimulationError, Worlds
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
 MOST_TURNS_AT_ONCE: Final = 200
@@ -77,11 +75,7 @@ class Simulation:
         self._seats: list[_Seat] = []
 
     def __enter__(self) -> Self:
-        """Fill the caches. No key waits then.
-
-        Raises:
-            ReadingError: a cluster does not show what a controller has to watch.
-        """
+        """Fill the caches; raises ReadingError if a cluster does not show what a controller has to watch."""
         try:
             self._loop.run_until_complete(self._open())
             beginning = asyncio.gather(*(self._loop.create_task(runner.begin()) for runner, _ in self._seats))
@@ -89,13 +83,11 @@ class Simulation:
             self._loop.run_until_complete(beginning)
             self._settle()
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Stop everything where it is."""
         # Who was interrupted has nothing to say any more.
         self._loop.set_exception_handler(lambda _loop, _context: None)
@@ -133,8 +125,7 @@ class Simulation:
 
         Raises:
             RestlessError: no end is in sight.
-            CrashedTurnError: a decision has a defect, goes on and on, or took too long.
-            CrashedMappingError: an `enqueue` function has a defect.
+            SimulationError: a decision or an `enqueue` function has a defect, or a decision took too long.
         """
         counts: Counter[tuple[str, ObjectKey]] = Counter()
         while True:

@@ -15,7 +15,6 @@ import threading
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from datetime import datetime, timedelta
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from hedgerow_adapters.protocol.transport import Request, Response, Stream, Transport
@@ -136,10 +135,8 @@ class RealTime:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
-    ) -> None:
-        """Give up what is still under way, leave the contexts that were entered here, and end the thread."""
+    def __exit__(self, *_error: object) -> None:
+        """Give up what is under way, leave the contexts that were entered here, and end the thread."""
         self.run(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

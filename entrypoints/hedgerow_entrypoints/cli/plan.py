@@ -15,8 +15,7 @@ from hedgerow.machinery.objects import is_terminating
 from hedgerow.machinery.plan import Action, Delete, only_asks
 from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow_adapters.memory.clock import SettableClock
-from hedgerow_adapters.simulation.clusters import SimulationError, Worlds, in_memory
-from hedgerow_adapters.simulation.happenings import CrashedTurnError, SentAction
+from hedgerow_adapters.simulation.clusters import CrashedTurnError, SentAction, SimulationError, Worlds, in_memory
 from hedgerow_adapters.simulation.planning import Planner
 from hedgerow_entrypoints.cli.controllers import (
     LISTED,

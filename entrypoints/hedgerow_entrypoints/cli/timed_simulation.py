@@ -18,8 +18,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.scalars import format_timestamp
 from hedgerow_adapters.files.sources import LoadedObject
-from hedgerow_adapters.simulation.clusters import SimulationError
-from hedgerow_adapters.simulation.happenings import Happening, SentAction
+from hedgerow_adapters.simulation.clusters import Happening, SentAction, SimulationError
 from hedgerow_adapters.simulation.planning import Arrival, Arrived, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of

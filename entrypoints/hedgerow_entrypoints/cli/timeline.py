@@ -16,7 +16,7 @@ from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Action, Delete
 from hedgerow.machinery.scalars import format_duration, format_timestamp
 from hedgerow_adapters.files.sources import printable
-from hedgerow_adapters.simulation.happenings import Happening
+from hedgerow_adapters.simulation.clusters import Happening
 from hedgerow_adapters.simulation.planning import Arrived
 from hedgerow_entrypoints.cli.rendering import verb_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from hedgerow_adapters.simulation.happenings import Happening
+from hedgerow_adapters.simulation.clusters import Happening
 from hedgerow_adapters.simulation.planning import Arrived, TimedSimulation
 from hedgerow_entrypoints.cli.spans import parse_arrival, parse_moment, parse_span
 from tests.unit.entrypoints.command_line import BROKEN, NAMESPACE, Hedgerow

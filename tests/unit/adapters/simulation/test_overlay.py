@@ -33,8 +33,7 @@ from hedgerow_adapters.memory.faults import requests as picked
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.executor import Executor, Unanswered
-from hedgerow_adapters.simulation.clusters import ReadingError, World, Worlds, in_memory
-from hedgerow_adapters.simulation.happenings import CrashedTurnError
+from hedgerow_adapters.simulation.clusters import CrashedTurnError, ReadingError, World, Worlds, in_memory
 from hedgerow_adapters.simulation.overlay import Overlay, imagined
 from hedgerow_adapters.simulation.planning import MOST_TURNS, KeyPlan, Planner, settle
 from tests.in_memory import snapshot_of

@@ -16,8 +16,7 @@ from hedgerow.machinery.plan import MergePatch, Plan
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.simulation.clusters import ReadingError, in_memory
-from hedgerow_adapters.simulation.happenings import CrashedMappingError, CrashedTurnError
+from hedgerow_adapters.simulation.clusters import CrashedMappingError, CrashedTurnError, ReadingError, in_memory
 from hedgerow_adapters.simulation.planning import settle
 from hedgerow_adapters.simulation.simulation import Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop

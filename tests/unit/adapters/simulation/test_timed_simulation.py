@@ -16,7 +16,7 @@ from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.resource_manager.token_requests import token_requestor
 from hedgerow_adapters.files.sources import LoadedObject, Source
-from hedgerow_adapters.simulation.happenings import Happening
+from hedgerow_adapters.simulation.clusters import Happening
 from hedgerow_adapters.simulation.planning import Arrival, Arrived, TimedSimulation
 from hedgerow_adapters.simulation.seeding import seeded_cluster
 from hedgerow_adapters.simulation.simulation import RestlessError
