@@ -82,9 +82,8 @@ class View:
             await informer.synced.wait()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LATE_AFTER):
-                for cache in self._beside.values():
-                    for informer in cache.informers:
-                        await informer.synced.wait()
+                for informer in (informer for cache in self._beside.values() for informer in cache.informers):
+                    await informer.synced.wait()
 
     async def relist(self) -> None:
         """Return when everything has been listed anew."""

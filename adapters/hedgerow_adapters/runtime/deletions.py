@@ -189,12 +189,12 @@ class DeletionGuard:
         self._told.add(key.namespace)
         said = [f"deletions are held back: {self._refused}"]
         if self._owner(key) is not None:
-            what = f"{self._controller.primary.kind} {key}"
-            said.append(_way(f"the {plan.deletions} of this object", what, fingerprint(deleted_by(plan))))
+            owner = f"{self._controller.primary.kind} {key}"
+            said.append(_way(f"the {plan.deletions} of this object", owner, fingerprint(deleted_by(plan))))
         held = self._held.get(key.namespace)
         if held is not None and self._namespace(key.namespace) is not None:
-            what = f"Namespace {key.namespace}"
-            said.append(_way(f"the {_count(held.deleted)} of this namespace", what, held.fingerprint))
+            what = f"the {_count(held.deleted)} of this namespace"
+            said.append(_way(what, f"Namespace {key.namespace}", held.fingerprint))
         return "; ".join(said)
 
     def _namespace(self, name: str) -> Manifest | None:
@@ -306,5 +306,4 @@ def _by_namespace(deleted: _Deleted) -> dict[str, _Held]:
 
 
 def _way(what: str, annotated: str, value: str) -> str:
-    """How to allow deletions."""
     return f"to allow {what}, annotate {annotated} with {ALLOW_DELETIONS}={value}"

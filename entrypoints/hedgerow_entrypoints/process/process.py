@@ -219,10 +219,8 @@ class Process:
         return Access(same_cluster, settings.namespaces, resync_period, unthrottled, for_webhooks)
 
     def _tell_of_unknown_cluster(self, connection: str) -> None:
-        missing = "missing permission: get namespaces named kube-system"
-        self._log.warning(
-            "It would not be noticed if a connection led to another cluster", on=connection, error=missing
-        )
+        what = "It would not be noticed if a connection led to another cluster"
+        self._log.warning(what, on=connection, error="missing permission: get namespaces named kube-system")
 
     async def _connection(self, settings: ClientConnection, *, is_quiet: bool = False) -> Connection:
         def tell(problem: str) -> None:
@@ -246,11 +244,8 @@ class Process:
             partial(ElectorThread, transport, on_stuck=partial(end_stuck_process, self._component)),
             events=source.urgent,
             metrics=self._metrics,
-            on_refusal=self._tell_of_refusal,
+            on_refusal=lambda problem: self._log.warning("Event was not recorded", error=problem),
         )
-
-    def _tell_of_refusal(self, problem: str) -> None:
-        self._log.warning("Event was not recorded", error=problem)
 
     async def _work(self, declared: Sequence[Controller[Any]], caches: Caches, admission: "Admission | None") -> None:
         """Run everything until a signal comes, the lease is lost, or a part fails."""
@@ -277,13 +272,9 @@ class Process:
             *(part.run() for part in self._same_clusters),
             *(self._announce(runner) for runner in work.runners),
         ]
+        resign = election.resign if election else lambda: None
         try:
-            await work.run(
-                beside,
-                on_end=self._limit_the_stop,
-                last=last,
-                before_release=election.resign if election else lambda: None,
-            )
+            await work.run(beside, on_end=self._limit_the_stop, last=last, before_release=resign)
         except ExceptionGroup as failed:
             ends = failed.subgroup((LeadershipLostError, AnotherClusterError))
             raise CommandError(str(ends.exceptions[0])) if ends else failed.exceptions[0] from failed
