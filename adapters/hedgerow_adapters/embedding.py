@@ -94,7 +94,7 @@ def simulated(
         return seeded
     cluster = seeded.unwrap()
     simulation = TimedSimulation(loop, dict.fromkeys(Cluster, cluster), controllers, lasting)
-    happenings = tuple(each for each in simulation if not isinstance(each, Arrived))
+    happenings = tuple(happening for happening in simulation if not isinstance(happening, Arrived))
     return Success(Simulated(happenings, tuple(simulation.failing), cluster))
 
 

@@ -94,7 +94,7 @@ class ControllerSet:
             ExceptionGroup: a part failed, such as the elector with a LeadershipLostError.
         """
         async with asyncio.TaskGroup() as tasks:
-            work = [*(each.run() for each in self.runners), *(each.run() for each in self.recorders)]
+            work = [*(runner.run() for runner in self.runners), *(recorder.run() for recorder in self.recorders)]
             parts = [tasks.create_task(part) for part in (self._caches.run(), *work, self._begin(), *beside)]
             if self._elector is not None:
                 parts.append(tasks.create_task(self._elect(self._elector)))

@@ -187,15 +187,15 @@ class DeletionGuard:
         if key.namespace in self._told or self._now() >= self._stopped_until:
             return None
         self._told.add(key.namespace)
-        said = [f"deletions are held back: {self._refused}"]
+        sentences = [f"deletions are held back: {self._refused}"]
         if self._owner(key) is not None:
             owner = f"{self._controller.primary.kind} {key}"
-            said.append(_way(f"the {plan.deletions} of this object", owner, fingerprint(deleted_by(plan))))
+            sentences.append(_way(f"the {plan.deletions} of this object", owner, fingerprint(deleted_by(plan))))
         held = self._held.get(key.namespace)
         if held is not None and self._namespace(key.namespace) is not None:
-            what = f"the {_count(held.deleted)} of this namespace"
-            said.append(_way(what, f"Namespace {key.namespace}", held.fingerprint))
-        return "; ".join(said)
+            deletions = f"the {_count(held.deleted)} of this namespace"
+            sentences.append(_way(deletions, f"Namespace {key.namespace}", held.fingerprint))
+        return "; ".join(sentences)
 
     def _namespace(self, name: str) -> Manifest | None:
         """The Namespace of owners, if the controller watches Namespaces."""
@@ -218,7 +218,12 @@ class DeletionGuard:
             self._covered = 0
             self._stopped_until = self._now() + STOPPED_FOR
             self._refused = forecast
-            self._held = _by_namespace(deleted)
+            grouped: defaultdict[str, dict[ObjectKey, frozenset[str]]] = defaultdict(dict)
+            for key, of_key in deleted.items():
+                grouped[key.namespace][key] = of_key
+            self._held = {
+                name: _Held(fingerprint(frozenset().union(*keys.values())), keys) for name, keys in grouped.items()
+            }
             self._told.clear()
             return forecast
 
@@ -296,13 +301,6 @@ class DeletionGuard:
 
 def _count(deleted: _Deleted) -> int:
     return sum(map(len, deleted.values()))
-
-
-def _by_namespace(deleted: _Deleted) -> dict[str, _Held]:
-    grouped: defaultdict[str, dict[ObjectKey, frozenset[str]]] = defaultdict(dict)
-    for key, of_key in deleted.items():
-        grouped[key.namespace][key] = of_key
-    return {name: _Held(fingerprint(frozenset().union(*keys.values())), keys) for name, keys in grouped.items()}
 
 
 def _way(what: str, annotated: str, value: str) -> str:

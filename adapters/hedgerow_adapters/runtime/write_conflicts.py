@@ -57,8 +57,8 @@ class WriteConflict(NamedTuple):
         """The text of the event and the log line."""
         minutes = max(1, round(self.seconds / 60))
         within = f"{minutes} minute{'s' if minutes > 1 else ''}"
-        what = f"{self.action.resource.kind} {self.action.key}"
-        return f"{what} was corrected {self.times} times within {within} ({self.action.reason}): somebody undoes it"
+        subject = f"{self.action.resource.kind} {self.action.key}"
+        return f"{subject} was corrected {self.times} times within {within} ({self.action.reason}): somebody undoes it"
 
 
 class Slowdown(NamedTuple):

@@ -69,9 +69,9 @@ def applied(cluster: InMemoryCluster, objects: Sequence[LoadedObject]) -> tuple[
     Returns the objects that no API server would have stored.
     """
     problems: list[LoadProblem] = []
-    for each in filter(_is_definition, objects):
-        problems += _stored(cluster, _Seed(_DEFINITIONS, each.manifest, each.source))
-    seeds = [_seed(cluster, each) for each in itertools.filterfalse(_is_definition, objects)]
+    for loaded in filter(_is_definition, objects):
+        problems += _stored(cluster, _Seed(_DEFINITIONS, loaded.manifest, loaded.source))
+    seeds = [_seed(cluster, loaded) for loaded in itertools.filterfalse(_is_definition, objects)]
     for seed in sorted(seeds, key=lambda seed: seed.resource.namespaced):
         problems += _stored(cluster, seed)
     for seed in seeds:
@@ -84,12 +84,12 @@ def applied(cluster: InMemoryCluster, objects: Sequence[LoadedObject]) -> tuple[
 def _further_kinds(objects: Sequence[LoadedObject], relied_on: Iterable[Resource]) -> list[Served]:
     """The kinds that a server has to serve besides those that it knows the rules of and those that are defined."""
     informed = InMemoryCluster(namespaces=())
-    for each in filter(_is_definition, objects):
-        informed.handle(requests.create(_DEFINITIONS, _as_new(each.manifest)))
+    for loaded in filter(_is_definition, objects):
+        informed.handle(requests.create(_DEFINITIONS, _as_new(loaded.manifest)))
     kinds = []
     # A controller knows what files only let guess: the plural, and whether objects live in namespaces.
-    candidates = (*served_resources([each.manifest for each in objects]), *relied_on)
-    for resource in {each.object_kind: each for each in candidates}.values():
+    candidates = (*served_resources([loaded.manifest for loaded in objects]), *relied_on)
+    for resource in {resource.object_kind: resource for resource in candidates}.values():
         if informed.resource_of(resource.object_kind) is None:
             # Nothing is checked. A custom one has a status of its own and counts changes, as most do.
             is_custom = "." in resource.group and not resource.group.endswith(".k8s.io")

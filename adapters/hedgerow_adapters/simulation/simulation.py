@@ -205,5 +205,5 @@ class Simulation:
     def _decided(
         self, controller: Controller[Any], key: ObjectKey, snapshot: Snapshot, context: Context[Any]
     ) -> Plan | Decision:
-        told = replace(context, jitter=self._jitter(), looks_once=self._looks_once)
-        return controller.reconcile(key, snapshot, told)
+        context = replace(context, jitter=self._jitter(), looks_once=self._looks_once)
+        return controller.reconcile(key, snapshot, context)

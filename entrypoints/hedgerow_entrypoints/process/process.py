@@ -219,8 +219,8 @@ class Process:
         return Access(same_cluster, settings.namespaces, resync_period, unthrottled, for_webhooks)
 
     def _tell_of_unknown_cluster(self, connection: str) -> None:
-        what = "It would not be noticed if a connection led to another cluster"
-        self._log.warning(what, on=connection, error="missing permission: get namespaces named kube-system")
+        caveat = "It would not be noticed if a connection led to another cluster"
+        self._log.warning(caveat, on=connection, error="missing permission: get namespaces named kube-system")
 
     async def _connection(self, settings: ClientConnection, *, is_quiet: bool = False) -> Connection:
         def tell(problem: str) -> None:
@@ -277,7 +277,7 @@ class Process:
             await work.run(beside, on_end=self._limit_the_stop, last=last, before_release=resign)
         except ExceptionGroup as failed:
             ends = failed.subgroup((LeadershipLostError, AnotherClusterError))
-            raise CommandError(str(ends.exceptions[0])) if ends else failed.exceptions[0] from failed
+            raise CommandError(str(ends.exceptions[0])) if ends else failed.exceptions[0] from None
 
     async def _announce(self, runner: ControllerRunner) -> None:
         """Say what a controller does once this process leads and it has read what it needs."""
@@ -287,5 +287,5 @@ class Process:
         await runner.synced.wait()
         leave_out_what_exists()
         watched = ", ".join(str(watch.resource) for watch in runner.controller.watches)
-        what = f" and watches {watched}" if watched else ""
-        self._log.info(f"Controller {runner.controller.name} works {role}{what}")
+        reads = f" and watches {watched}" if watched else ""
+        self._log.info(f"Controller {runner.controller.name} works {role}{reads}")
