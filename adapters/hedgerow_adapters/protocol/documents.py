@@ -44,30 +44,13 @@ def is_object_of(key: ObjectKey, body: Any) -> bool:
 
 
 _NO_ANSWER: Final = 500
-_BUILT_IN_GROUPS: Final = frozenset(
-    {
-        "",
-        "admissionregistration.k8s.io",
-        "apiextensions.k8s.io",
-        "apiregistration.k8s.io",
-        "apps",
-        "authentication.k8s.io",
-        "authorization.k8s.io",
-        "autoscaling",
-        "batch",
-        "certificates.k8s.io",
-        "coordination.k8s.io",
-        "discovery.k8s.io",
-        "events.k8s.io",
-        "flowcontrol.apiserver.k8s.io",
-        "networking.k8s.io",
-        "node.k8s.io",
-        "policy",
-        "rbac.authorization.k8s.io",
-        "resource.k8s.io",
-        "scheduling.k8s.io",
-        "storage.k8s.io",
-    }
+_BUILT_IN_GROUPS: Final = frozenset({"", "apps", "autoscaling", "batch", "policy"}).union(
+    f"{name}.k8s.io"
+    for name in (
+        *("admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization"),
+        *("certificates", "coordination", "discovery", "events", "flowcontrol.apiserver", "networking", "node"),
+        *("rbac.authorization", "resource", "scheduling", "storage"),
+    )
 )
 _STABLE: Final = re.compile(r"v\d+")
 
@@ -108,15 +91,13 @@ def lacks_version(groups: Any, api_version: str) -> bool:
     listed = groups.get("groups") if isinstance(groups, Mapping) and groups.get("kind") == "APIGroupList" else None
     if not isinstance(listed, list) or not listed or "/" not in api_version:
         return False
-    return not any(_may_hold(group, api_version) for group in listed)
-
-
-def _may_hold(group: Any, api_version: str) -> bool:
-    """True unless an entry of a list of groups shows that the group does not hold the version."""
-    versions = group.get("versions") if isinstance(group, Mapping) else None
-    if not isinstance(versions, list):
-        return True
-    return any(not isinstance(each, Mapping) or each.get("groupVersion") == api_version for each in versions)
+    for group in listed:
+        versions = group.get("versions") if isinstance(group, Mapping) else None
+        if not isinstance(versions, list):
+            return False
+        if any(not isinstance(each, Mapping) or each.get("groupVersion") == api_version for each in versions):
+            return False
+    return True
 
 
 def served(api_version: str, body: Any) -> Served | NotAnswered:
@@ -129,10 +110,7 @@ def served(api_version: str, body: Any) -> Served | NotAnswered:
     resources: dict[str, Resource] = {}
     watchable = set()
     for entry in entries:
-        if not _is_resource(entry):
-            continue
-        resource = Resource(group, version, entry["name"], entry["kind"], namespaced=bool(entry.get("namespaced")))
-        if not _is_addressable(resource):
+        if (resource := _resource(group, version, entry)) is None:
             continue
         verbs = entry.get("verbs")
         is_watchable = isinstance(verbs, list) and "list" in verbs and "watch" in verbs
@@ -144,21 +122,14 @@ def served(api_version: str, body: Any) -> Served | NotAnswered:
     return Served(resources, frozenset(watchable))
 
 
-def _is_resource(entry: Any) -> bool:
-    """Whether an entry is one of a resource; others are of subresources."""
-    return (
-        isinstance(entry, Mapping)
-        and isinstance(kind := entry.get("kind"), str)
-        and bool(kind)
-        and isinstance(name := entry.get("name"), str)
-        and "/" not in name
-    )
-
-
-def _is_addressable(resource: Resource) -> bool:
-    """Whether requests can name a resource; a server may call one anything."""
+def _resource(group: str, version: str, entry: Any) -> Resource | None:
+    """The resource that an entry describes; none for subresources, and for what no request can name."""
+    kind, name = (entry.get("kind"), entry.get("name")) if isinstance(entry, Mapping) else (None, None)
+    if not (isinstance(kind, str) and kind and isinstance(name, str)):
+        return None
+    resource = Resource(group, version, name, kind, namespaced=bool(entry.get("namespaced")))
     try:
-        requests.list_page(resource)
+        requests.collection_path(resource)
     except requests.UnaddressableError:
-        return False
-    return True
+        return None
+    return resource

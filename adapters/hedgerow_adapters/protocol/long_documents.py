@@ -5,7 +5,7 @@ objects of a page. A slice ends with the value that makes it long enough.
 """
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any, Final
 
 from hedgerow_adapters.protocol.json_codec import decode_at
@@ -33,9 +33,8 @@ class _Cursor:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._position = 0
-        self._paused_at = 0
-        self._skip_space()
+        self._position = self._paused_at = 0
+        self._move(0)
 
     @property
     def is_at_end(self) -> bool:
@@ -51,55 +50,48 @@ class _Cursor:
     def shows(self, character: str) -> bool:
         return self._text.startswith(character, self._position)
 
-    def passes(self, character: str) -> bool:
-        """Whether a character comes next; the cursor is behind it then."""
-        if not self.shows(character):
-            return False
-        self._position += 1
-        self._skip_space()
-        return True
-
     def expect(self, character: str) -> None:
-        if not self.passes(character):
+        if not self.shows(character):
             raise ValueError(f"{character} is missing")
+        self._move(self._position + 1)
+
+    def entries(self, start: str, end: str) -> Iterator[None]:
+        """Stop before each of the entries between two brackets; ends behind them."""
+        self.expect(start)
+        if not self.shows(end):
+            yield
+        while not self.shows(end):
+            self.expect(",")
+            yield
+        self.expect(end)
 
     def value(self) -> Any:
         """The value that comes next, whole."""
-        value, self._position = decode_at(self._text, self._position)
-        self._skip_space()
+        value, position = decode_at(self._text, self._position)
+        self._move(position)
         return value
 
-    def _skip_space(self) -> None:
-        if found := _SPACE.match(self._text, self._position):
-            self._position = found.end()
+    def _move(self, position: int) -> None:
+        found = _SPACE.match(self._text, position)
+        self._position = found.end() if found else position
 
 
 def _object(cursor: _Cursor) -> Generator[None, None, dict[str, Any]]:
     members: dict[str, Any] = {}
-    cursor.expect("{")
-    if cursor.passes("}"):
-        return members
-    while True:
+    for _ in cursor.entries("{", "}"):
         if not cursor.shows('"'):
             raise ValueError("a name is missing")
         name = cursor.value()
         cursor.expect(":")
         members[name] = yield from _list(cursor) if cursor.shows("[") else _element(cursor)
-        if cursor.passes("}"):
-            return members
-        cursor.expect(",")
+    return members
 
 
 def _list(cursor: _Cursor) -> Generator[None, None, list[Any]]:
     elements: list[Any] = []
-    cursor.expect("[")
-    if cursor.passes("]"):
-        return elements
-    while True:
-        elements.append((yield from _element(cursor)))
-        if cursor.passes("]"):
-            return elements
-        cursor.expect(",")
+    for _ in cursor.entries("[", "]"):
+        elements.append((yield from _element(cursor)))  # noqa: PERF401 -- a comprehension cannot pause
+    return elements
 
 
 def _element(cursor: _Cursor) -> Generator[None, None, Any]:

@@ -17,8 +17,6 @@ MERGE_PATCH: Final = "application/merge-patch+json"
 JSON_PATCH: Final = "application/json-patch+json"
 METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-DRY_RUN: Final[Mapping[str, str]] = {"dryRun": "All"}
-"""Query of a request that is to be answered and not done."""
 _UNADDRESSABLE: Final = frozenset({"", ".", ".."})
 _LONGEST_SHOWN: Final = 80
 
@@ -61,11 +59,6 @@ def object_path(resource: Resource, key: ObjectKey, subresource: str = "") -> st
     return f"{collection_path(resource, key.namespace)}{_path(*beneath)}"
 
 
-def version() -> Request:
-    """The request for the version of the API server."""
-    return Request("GET", "/version")
-
-
 def _path(*segments: str) -> str:
     for segment in segments:
         if segment in _UNADDRESSABLE or "/" in segment or "%" in segment or not segment.isprintable():
@@ -85,16 +78,21 @@ def resources_of(api_version: str) -> Request:
 
 def groups() -> Request:
     """The request for the list of all API groups but the core group."""
-    return Request("GET", _path("apis"))
+    return Request("GET", "/apis")
+
+
+def version() -> Request:
+    """The request for the version of the API server."""
+    return Request("GET", "/version")
 
 
 def list_page(
     resource: Resource,
     *,
-    namespace: str = "",
-    name: str = "",
     limit: int = 500,
     continuation: str = "",
+    namespace: str = "",
+    name: str = "",
     selector: str = "",
     field_selector: str = "",
     metadata_only: bool = False,
@@ -104,13 +102,11 @@ def list_page(
     With limit 0 it is the whole list. With a `name` it is the list of that object alone, as far as it has the fields
     that are selected.
     """
-    query = dict(_of_fields(name, field_selector))
+    query = _selection(name, selector, field_selector)
     if limit:
         query["limit"] = str(limit)
     if continuation:
         query["continue"] = continuation
-    if selector:
-        query["labelSelector"] = selector
     accept = METADATA_LIST if metadata_only else "application/json"
     return Request("GET", collection_path(resource, namespace), query, accept=accept, is_list=True)
 
@@ -127,24 +123,19 @@ def watch(
     metadata_only: bool = False,
 ) -> Request:
     """The request for changes after a resource version, with bookmarks; ended by the server after a time, if any."""
-    query = {
-        "watch": "true",
-        "allowWatchBookmarks": "true",
-        "resourceVersion": resource_version,
-        **_of_fields(name, field_selector),
-    }
+    query = {"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": resource_version}
+    query |= _selection(name, selector, field_selector)
     if timeout_seconds is not None:
         query["timeoutSeconds"] = str(timeout_seconds)
-    if selector:
-        query["labelSelector"] = selector
     accept = METADATA if metadata_only else "application/json"
     return Request("GET", collection_path(resource, namespace), query, accept=accept)
 
 
-def _of_fields(name: str, field_selector: str) -> Mapping[str, str]:
-    """A selector of fields; that of one name a role can grant as the list or watch of that very object."""
-    terms = [term for term in (f"metadata.name={name}" if name else "", field_selector) if term]
-    return {"fieldSelector": ",".join(terms)} if terms else {}
+def _selection(name: str, selector: str, field_selector: str) -> dict[str, str]:
+    """The selectors of a request; that of one name a role can grant as the list or watch of that very object."""
+    fields = ",".join(term for term in (name and f"metadata.name={name}", field_selector) if term)
+    query = {"fieldSelector": fields, "labelSelector": selector}
+    return {parameter: value for parameter, value in query.items() if value}
 
 
 def get(resource: Resource, key: ObjectKey) -> Request:
@@ -153,7 +144,7 @@ def get(resource: Resource, key: ObjectKey) -> Request:
 
 
 def create(resource: Resource, manifest: Manifest, namespace: str = "") -> Request:
-    """The request that creates an object in a namespace, or cluster-wide where it is empty."""
+    """The request that creates an object, cluster-wide where the namespace is empty."""
     return Request("POST", collection_path(resource, namespace), body=manifest)
 
 
@@ -169,7 +160,7 @@ def update(
 
     A dry run goes through admission, and stores nothing.
     """
-    query = DRY_RUN if dry_run else {}
+    query = {"dryRun": "All"} if dry_run else {}
     return Request("PUT", object_path(resource, key, subresource), query, body=manifest)
 
 
@@ -202,15 +193,12 @@ def delete(
 
     Without a propagation the server does with what the object owns as it does by default, which depends on the kind.
     """
-    preconditions = {
-        name: value for name, value in (("uid", uid), ("resourceVersion", resource_version)) if value is not None
-    }
-    options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
-    if propagation is not None:
-        options["propagationPolicy"] = propagation
-    if preconditions:
-        options["preconditions"] = preconditions
-    return Request("DELETE", object_path(resource, key), body=options)
+    given = {"uid": uid, "resourceVersion": resource_version}
+    preconditions = {name: value for name, value in given.items() if value is not None}
+    options: dict[str, Any] = {"propagationPolicy": propagation, "preconditions": preconditions or None}
+    body: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
+    body |= {name: value for name, value in options.items() if value is not None}
+    return Request("DELETE", object_path(resource, key), body=body)
 
 
 def for_action(action: Action) -> Request:
@@ -220,27 +208,17 @@ def for_action(action: Action) -> Request:
         UnaddressableError: no object can have that key.
     """
     match action:
-        case Create():
-            return _creation(action)
+        case Create(resource, manifest) if action.subresource:
+            return create_beneath(resource, action.key, action.subresource, manifest)
+        case Create(resource, manifest):
+            return create(resource, manifest, action.key.namespace)
         case Update(resource, manifest):
             return update(resource, action.key, manifest, action.subresource, dry_run=action.dry_run)
         case MergePatch(resource, key, patch):
-            return merge_patch(
-                resource, key, patch, resource_version=action.resource_version, subresource=action.subresource
-            )
+            version, subresource = action.resource_version, action.subresource
+            return merge_patch(resource, key, patch, resource_version=version, subresource=subresource)
         case JsonPatch(resource, key, operations):
             return json_patch(resource, key, operations, subresource=action.subresource)
         case Delete(resource, key):
-            return delete(
-                resource,
-                key,
-                uid=action.uid,
-                resource_version=action.resource_version,
-                propagation=action.propagation,
-            )
-
-
-def _creation(action: Create) -> Request:
-    if action.subresource:
-        return create_beneath(action.resource, action.key, action.subresource, action.manifest)
-    return create(action.resource, action.manifest, action.key.namespace)
+            uid, version = action.uid, action.resource_version
+            return delete(resource, key, uid=uid, resource_version=version, propagation=action.propagation)

@@ -66,7 +66,7 @@ class StatusError:
 
     @property
     def is_conflict(self) -> bool:
-        """True if the object has changed since: another version, or another uid."""
+        """True if the object has changed since: it has another version or uid."""
         return self.status == HTTPStatus.CONFLICT and self.reason == "Conflict"
 
     @property
@@ -108,26 +108,18 @@ def error_of_status(body: Any, *, code: int = 500) -> StatusError:
     details = details if isinstance(details, Mapping) else {}
     causes = details["causes"] if isinstance(details.get("causes"), list) else []
     code = stated if isinstance(stated, int) and stated else code
+    words = text or f"the API server answered with status {code} and no message"
+    if code == HTTPStatus.NOT_FOUND and not status:
+        words = f"the answer 404 is no Status of an API server: {text or 'it is empty'}"
     return StatusError(
         status=code,
         reason=_text(status, "reason") or _REASONS.get(code, ""),
-        message=_text(status, "message") or _words_of(text, code, is_status=bool(status)),
+        message=_text(status, "message") or words,
         details=tuple(
-            _cause(each) for each in (causes if isinstance(causes, list) else ()) if isinstance(each, Mapping)
+            Cause(*(_text(cause, member) for member in Cause._fields)) for cause in causes if isinstance(cause, Mapping)
         ),
         name=_text(details, "name"),
     )
-
-
-def _words_of(text: str, code: int, *, is_status: bool) -> str:
-    """What is said of an answer without a message of its own."""
-    if code == HTTPStatus.NOT_FOUND and not is_status:
-        return f"the answer 404 is no Status of an API server: {text or 'it is empty'}"
-    return text or f"the API server answered with status {code} and no message"
-
-
-def _cause(written: Mapping[str, Any]) -> Cause:
-    return Cause(*(_text(written, field) for field in Cause._fields))
 
 
 def _text(members: Mapping[str, Any], name: str) -> str:
@@ -155,10 +147,9 @@ def stored_by(action: Action, response: Response) -> Manifest | None:
     body = response.body
     if not isinstance(body, Mapping):
         return None
-    if isinstance(action, Delete) and (body.get("kind") == "Status" or not is_terminating(body)):
-        # Some kinds are answered with the object although it is gone: only the mark says that it is still there.
-        return None
-    return body
+    # Some kinds are answered with the object although it is gone: only the mark says that it is still there.
+    is_gone = isinstance(action, Delete) and (body.get("kind") == "Status" or not is_terminating(body))
+    return None if is_gone else body
 
 
 def is_done_already(action: Action, error: StatusError) -> bool:
@@ -167,9 +158,13 @@ def is_done_already(action: Action, error: StatusError) -> bool:
 
 
 def api_error_of(action: Action, error: StatusError) -> ApiError:
-    """The error for decisions: it has the reason `NotFound` only if that is proven."""
-    reason = "" if _is_unproven(action, error) else error.reason
-    return ApiError(error.status, reason, error.message, error.details)
+    """The error for decisions: it has the reason `NotFound` only if that is proven.
+
+    The error of a creation may name the namespace.
+    """
+    is_creation = isinstance(action, Create) and not action.subresource
+    is_unproven = error.is_unproven_absence if is_creation else _lacks_proof(error, action.key.name)
+    return ApiError(error.status, "" if is_unproven else error.reason, error.message, error.details)
 
 
 def not_answered(error: StatusError, name: str = "") -> NotAnswered:
@@ -179,15 +174,8 @@ def not_answered(error: StatusError, name: str = "") -> NotAnswered:
         error: the server's error.
         name: of the object that was read; empty: a list or something else was.
     """
-    is_unproven = error.status == HTTPStatus.NOT_FOUND and not error.is_absence_of(name)
-    return NotAnswered(error.status, "" if is_unproven else error.reason, error.message)
+    return NotAnswered(error.status, "" if _lacks_proof(error, name) else error.reason, error.message)
 
 
-def _is_unproven(action: Action, error: StatusError) -> bool:
-    """True if the error suggests that the object does not exist, without proof.
-
-    The error of a creation may name the namespace.
-    """
-    if isinstance(action, Create) and not action.subresource:
-        return error.is_unproven_absence
-    return error.status == HTTPStatus.NOT_FOUND and not error.is_absence_of(action.key.name)
+def _lacks_proof(error: StatusError, name: str) -> bool:
+    return error.status == HTTPStatus.NOT_FOUND and not error.is_absence_of(name)
