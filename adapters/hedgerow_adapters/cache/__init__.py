@@ -1,7 +1,6 @@
 """Objects in memory, with indexes: the snapshot that decisions read, whoever fills it."""
 
-from hedgerow_adapters.cache.shard import Replacement, UnfiledError
 from hedgerow_adapters.cache.snapshot import StoreSnapshot, World, is_over
-from hedgerow_adapters.cache.store import ObjectStore
+from hedgerow_adapters.cache.store import ObjectStore, Replacement, UnfiledError
 
 __all__ = ["ObjectStore", "Replacement", "StoreSnapshot", "UnfiledError", "World", "is_over"]

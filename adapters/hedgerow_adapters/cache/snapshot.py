@@ -28,26 +28,14 @@ class StoreSnapshot:
         source: Mapping[Resource, ObjectStore] | None = None,
         dynamic: Callable[[Cluster, Resource], ObjectStore | None] = _nothing_else,
     ) -> None:
-        """A snapshot of stores.
-
-        Args:
-            target: those of the target cluster.
-            source: those of the source cluster.
-            dynamic: the store of a resource that only a dynamic watch reads, if it has synced.
-        """
+        """A snapshot of the stores of each cluster; `dynamic` has those that only dynamic watches read, once synced."""
         self._target = target
         self._source = source or {}
         self._dynamic = dynamic
 
     @classmethod
     def of(cls, controller: Controller[Any], target: World | None = None, source: World | None = None) -> Self:
-        """The snapshot that a controller reads, over whole objects; without objects it is empty.
-
-        Args:
-            controller: who reads.
-            target: the objects of the target cluster.
-            source: those of the source cluster; none: it is the target.
-        """
+        """The snapshot that a controller reads, over whole objects; without a source, that is the target."""
         target = target or {}
         worlds = {Cluster.TARGET: target, Cluster.SOURCE: target if source is None else source}
         stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
@@ -63,7 +51,7 @@ class StoreSnapshot:
         return (self._target if cluster is _TARGET else self._source)[resource]
 
     def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
-        """The object of that key; none if it does not exist, or its resource is not held."""
+        """The object of a key; none if it does not exist, or its resource is not held."""
         store = self._held(resource, cluster)
         return None if store is None else store.get(key)
 
