@@ -11,37 +11,29 @@ deletion, what tokens are bound to, addresses of Services, schemas of custom res
 and those rules about kinds that controllers only read which they do not rely on.
 """
 
-from hedgerow_adapters.memory.admission import CallFailedError, CallWebhook, WebhookCall
-from hedgerow_adapters.memory.clock import SettableClock
+from hedgerow_adapters.memory.admission import CallFailedError, WebhookCall
 from hedgerow_adapters.memory.cluster import InMemoryCluster
 from hedgerow_adapters.memory.faults import (
     BARE_NOT_FOUND,
     Answered,
     Fault,
     Lost,
-    NoAnswerError,
     lost_group,
     of_another_cluster,
     requests,
 )
-from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES, Kind
+from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 from hedgerow_adapters.memory.transport import MemoryTransport
-from hedgerow_adapters.memory.watches import Subscription
 
 __all__ = [
     "BARE_NOT_FOUND",
     "DEFAULT_RESOURCES",
     "Answered",
     "CallFailedError",
-    "CallWebhook",
     "Fault",
     "InMemoryCluster",
-    "Kind",
     "Lost",
     "MemoryTransport",
-    "NoAnswerError",
-    "SettableClock",
-    "Subscription",
     "WebhookCall",
     "lost_group",
     "of_another_cluster",

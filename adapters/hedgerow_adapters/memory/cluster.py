@@ -83,14 +83,7 @@ class InMemoryCluster:
         Raises:
             TransportError: a scripted fault swallowed the request or its answer.
         """
-        match outcome_for(self.faults, request):
-            case Answered(response):
-                return response
-            case Lost(after_commit, hangs):
-                if after_commit:
-                    self._answer(request)
-                raise NoAnswerError(hangs=hangs)
-        return self._answer(request)
+        return self._faulty_answer(request) or self._answer(request)
 
     def watch(self, request: Request, on_event: OnEvent, on_close: OnClose | None = None) -> Subscription | Response:
         """Open a watch: what was missed is delivered before this returns. A response is a refusal.
@@ -103,11 +96,8 @@ class InMemoryCluster:
         Raises:
             TransportError: a scripted fault swallowed the request.
         """
-        match outcome_for(self.faults, request):
-            case Answered(response):
-                return response
-            case Lost(hangs=hangs):
-                raise NoAnswerError(hangs=hangs)
+        if faulty := self._faulty_answer(request):
+            return faulty
         try:
             subscription = self._subscription(request, on_event, on_close or (lambda _error: None))
             start = parse_start(request.query)
@@ -203,6 +193,16 @@ class InMemoryCluster:
         """End all watches as a server does that shuts down, or, with an error, as a broken network does."""
         for watch in tuple(self._watches):
             watch.end(error)
+
+    def _faulty_answer(self, request: Request) -> Response | None:
+        match outcome_for(self.faults, request):
+            case Answered(response):
+                return response
+            case Lost(after_commit, hangs):
+                if after_commit and request.query.get("watch") not in _YES:
+                    self._answer(request)
+                raise NoAnswerError(hangs=hangs)
+        return None
 
     def _subscription(self, request: Request, on_event: OnEvent, on_close: OnClose) -> Subscription:
         target = self._kinds.target(request.path)

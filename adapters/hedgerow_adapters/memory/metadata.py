@@ -12,28 +12,12 @@ from returns.pipeline import is_successful
 from hedgerow.machinery.names import annotation_key_problem, label_key_problem
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.patches import apply_merge_patch
-from hedgerow_adapters.memory.field_errors import (
-    FieldError,
-    by_field,
-    checked,
-    forbidden,
-    invalid,
-    required,
-    too_long,
-)
+from hedgerow_adapters.memory import shapes
+from hedgerow_adapters.memory.field_errors import FieldError, forbidden, invalid, required, too_long
+from hedgerow_adapters.memory.field_rules import by_field, checked
 from hedgerow_adapters.memory.kinds.fields import label_errors
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.shapes import (
-    ShapeError,
-    flag,
-    nonzero_long,
-    optional_text,
-    shape_of,
-    text,
-    text_map,
-    texts,
-    time,
-)
+from hedgerow_adapters.memory.shapes import ShapeError
 from hedgerow_adapters.memory.statuses import bad_request, refused, unusable_patch
 from hedgerow_adapters.protocol.json_patch import apply_json_patch
 from hedgerow_adapters.protocol.requests import JSON_PATCH, MERGE_PATCH
@@ -42,16 +26,19 @@ _STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDele
 _ANNOTATIONS_LIMIT: Final = 256 * 1024
 _IMMUTABLE: Final = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp")
 _OWNER: Final = ("apiVersion", "kind", "name", "uid")
-_METADATA: Final = shape_of(
+_METADATA: Final = shapes.shape_of(
     {
-        **dict.fromkeys(("name", "generateName", "namespace", "uid", "resourceVersion"), text),
-        **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), time),
-        **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), nonzero_long),
-        **dict.fromkeys(("labels", "annotations"), text_map),
+        **dict.fromkeys(("name", "generateName", "namespace", "uid", "resourceVersion"), shapes.text),
+        **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), shapes.time),
+        **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), shapes.nonzero_long),
+        **dict.fromkeys(("labels", "annotations"), shapes.text_map),
         "ownerReferences": [
-            {**dict.fromkeys(_OWNER, optional_text), **dict.fromkeys(("controller", "blockOwnerDeletion"), flag)}
+            {
+                **dict.fromkeys(_OWNER, shapes.optional_text),
+                **dict.fromkeys(("controller", "blockOwnerDeletion"), shapes.flag),
+            }
         ],
-        "finalizers": texts,
+        "finalizers": shapes.texts,
     }
 )
 
@@ -65,7 +52,7 @@ def decoded(kind: Kind, body: Any) -> Fields:
     resource = kind.resource
     if not isinstance(body, Mapping):
         raise ShapeError(f"json: cannot unmarshal the body into {resource.kind}")
-    api_version, name = optional_text(body.get("apiVersion"), "apiVersion"), optional_text(body.get("kind"), "kind")
+    api_version, name = (shapes.optional_text(body.get(field), field) for field in ("apiVersion", "kind"))
     if api_version not in (None, "", resource.api_version) or name not in (None, "", resource.kind):
         raise ShapeError(f'no kind "{name}" is registered for version "{api_version}"')
     metadata = _METADATA(body.get("metadata"), "metadata") or {}

@@ -98,14 +98,7 @@ class Registry:
         return self._update(kind, body, old, new, subresource)
 
     def write_scale(self, kind: Kind, key: ObjectKey, body: Any, patch_type: str | None) -> dict[str, Any]:
-        """Update the replicas of a workload, and nothing else, to what a Scale says, or a patch of one.
-
-        Args:
-            kind: of the workload.
-            key: of the workload.
-            body: of the request.
-            patch_type: the content type of a patch; none: the body is the whole Scale.
-        """
+        """Update the replicas of a workload, and nothing else, to what a Scale says, or a patch of one with a type."""
         workload, shape = self.existing(kind, key), scale_kind(kind)
         old = scale_of(workload)
         given = _decoded_request(shape, body if patch_type is None else patched(old, body, patch_type))
@@ -172,7 +165,7 @@ class Registry:
             return self._settle(kind, key, old, namespaces.terminating(old, timestamp(self._now())))
         finalizers = options.remaining_finalizers(old["metadata"].get("finalizers", ()))
         if finalizers:
-            return self._put_if_changed(kind, key, old, self._marked(old, finalizers))
+            return self._settle(kind, key, old, self._marked(old, finalizers))
         self.storage.remove(kind.stored_as, key)
         if kind.answers_deleted_object:
             return old
@@ -235,7 +228,7 @@ class Registry:
         if is_terminating(new) and not held:
             self.storage.remove(kind.stored_as, key)
             return new
-        return self._put_if_changed(kind, key, old, new)
+        return old if new == old else self._put(kind, key, new)
 
     def _marked(self, old: Manifest, finalizers: list[str]) -> Manifest:
         """The object with the marks of its deletion."""
@@ -245,9 +238,6 @@ class Registry:
             if metadata.get("generation"):
                 metadata["generation"] += 1
         return {**old, "metadata": metadata}
-
-    def _put_if_changed(self, kind: Kind, key: ObjectKey, old: Manifest, new: Manifest) -> Manifest:
-        return old if new == old else self._put(kind, key, new)
 
     def _put(self, kind: Kind, key: ObjectKey, new: Manifest) -> Manifest:
         return kind.from_stored(self.storage.put(kind.stored_as, key, kind.to_stored(new)))
@@ -282,8 +272,7 @@ def _require_same_key(kind: Kind, metadata: Fields, key: ObjectKey) -> None:
 
 def _require_version(kind: Kind, metadata: Fields, old: Manifest) -> None:
     """The version that an update was made for, if it says so, is the present one."""
-    present, given = resource_version_of(old), metadata.get("resourceVersion")
-    name = key_of(old).name
+    present, given, name = resource_version_of(old), metadata.get("resourceVersion"), key_of(old).name
     if given is None and not kind.unconditional_update:
         raise statuses.version_required(kind.resource, name)
     if given is not None and not (given.isascii() and given.isdigit()):

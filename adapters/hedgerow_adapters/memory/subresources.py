@@ -13,7 +13,7 @@ from typing import Any, Final
 from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.selectors import parse_label_selector, selector_query
 from hedgerow_adapters.memory.clock import timestamp
-from hedgerow_adapters.memory.field_errors import at_least
+from hedgerow_adapters.memory.field_rules import at_least
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.shapes import nonzero
 from hedgerow_adapters.protocol import json_codec

@@ -13,17 +13,8 @@ from typing import Any, Final
 
 from hedgerow.api.kubernetes import CERTIFICATE_SIGNING_REQUESTS
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.memory.field_errors import (
-    FieldError,
-    checked,
-    duplicate,
-    forbidden,
-    invalid,
-    needed,
-    needed_as,
-    one_of,
-    required,
-)
+from hedgerow_adapters.memory.field_errors import FieldError, duplicate, forbidden, invalid, required
+from hedgerow_adapters.memory.field_rules import checked, needed, needed_as, one_of
 from hedgerow_adapters.memory.kinds.core import encoded
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind, Part
 from hedgerow_adapters.memory.shapes import anything, number, optional_text, text, texts, time

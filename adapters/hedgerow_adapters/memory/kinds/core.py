@@ -14,31 +14,22 @@ from typing import Any, Final
 from hedgerow.api import kubernetes
 from hedgerow.machinery.names import label_key_problem
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.memory.field_errors import FieldError, at_least, checked, forbidden, invalid, required
+from hedgerow_adapters.memory import shapes
+from hedgerow_adapters.memory.field_errors import FieldError, forbidden, invalid, required
+from hedgerow_adapters.memory.field_rules import at_least, checked
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.shapes import (
-    ShapeError,
-    anything,
-    flag,
-    long_number,
-    micro_time,
-    number,
-    optional_text,
-    text,
-    text_map,
-    texts,
-)
+from hedgerow_adapters.memory.shapes import ShapeError
 
 
 def encoded(value: Any, path: str) -> str | None:
     """A base64 text, in one line, left out where it is empty."""
-    written = text(value, path)
+    written = shapes.text(value, path)
     return None if written is None else _in_one_line(written, path)
 
 
 def encoded_map(value: Any, path: str) -> Mapping[str, str] | None:
     """Base64 texts by key, each in one line."""
-    texts = text_map(value, path)
+    texts = shapes.text_map(value, path)
     return None if texts is None else {key: _in_one_line(written, path) for key, written in texts.items()}
 
 
@@ -75,12 +66,12 @@ def _immutability_errors(new: Manifest, old: Manifest | None) -> Iterator[FieldE
 
 CONFIG_MAPS: Final = Kind(
     kubernetes.CONFIG_MAPS,
-    fields={"data": text_map, "binaryData": encoded_map, "immutable": flag},
+    fields={"data": shapes.text_map, "binaryData": encoded_map, "immutable": shapes.flag},
     rules=_immutability_errors,
 )
 SECRETS: Final = Kind(
     kubernetes.SECRETS,
-    fields={"data": encoded_map, "stringData": text_map, "type": text, "immutable": flag},
+    fields={"data": encoded_map, "stringData": shapes.text_map, "type": shapes.text, "immutable": shapes.flag},
     selectable=("type",),
     completion=_complete,
     rules=_secret_errors,
@@ -89,9 +80,9 @@ LEASES: Final = Kind(
     kubernetes.LEASES,
     fields={
         "spec": {
-            **dict.fromkeys(("holderIdentity", "strategy", "preferredHolder"), optional_text),
-            **dict.fromkeys(("leaseDurationSeconds", "leaseTransitions"), number),
-            **dict.fromkeys(("acquireTime", "renewTime"), micro_time),
+            **dict.fromkeys(("holderIdentity", "strategy", "preferredHolder"), shapes.optional_text),
+            **dict.fromkeys(("leaseDurationSeconds", "leaseTransitions"), shapes.number),
+            **dict.fromkeys(("acquireTime", "renewTime"), shapes.micro_time),
         }
     },
     defaults={"spec": {}},
@@ -103,7 +94,11 @@ LEASES: Final = Kind(
 )
 SERVICE_ACCOUNTS: Final = Kind(
     kubernetes.SERVICE_ACCOUNTS,
-    fields={"secrets": anything, "imagePullSecrets": anything, "automountServiceAccountToken": flag},
+    fields={
+        "secrets": shapes.anything,
+        "imagePullSecrets": shapes.anything,
+        "automountServiceAccountToken": shapes.flag,
+    },
     answers_deleted_object=True,
     other_subresources=("token",),
 )
@@ -118,8 +113,8 @@ def _duration_problem(seconds: int) -> str | None:
 TOKEN_REQUESTS: Final = Kind(
     Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest"),
     fields={
-        "spec": {"audiences": texts, "expirationSeconds": long_number, "boundObjectRef": anything},
-        "status": {"token": optional_text, "expirationTimestamp": optional_text},
+        "spec": {"audiences": shapes.texts, "expirationSeconds": shapes.long_number, "boundObjectRef": shapes.anything},
+        "status": {"token": shapes.optional_text, "expirationTimestamp": shapes.optional_text},
     },
     defaults={
         "spec": {
@@ -145,16 +140,16 @@ _SERVED_NAMES: Final = {
 }
 _STORED_NAMES: Final = {served: stored for stored, served in _SERVED_NAMES.items()}
 _REFERENCE: Final = dict.fromkeys(
-    ("apiVersion", "kind", "namespace", "name", "uid", "resourceVersion", "fieldPath"), text
+    ("apiVersion", "kind", "namespace", "name", "uid", "resourceVersion", "fieldPath"), shapes.text
 )
 _TEXTS: Final = ("reason", "message", "type", "action", "reportingComponent", "reportingInstance")
 _EVENT: Final = {
     **dict.fromkeys(("involvedObject", "related"), _REFERENCE),
-    **dict.fromkeys((*_TEXTS, "firstTimestamp", "lastTimestamp"), text),
-    "eventTime": micro_time,
-    "series": {"count": number, "lastObservedTime": micro_time},
-    "source": anything,
-    "count": number,
+    **dict.fromkeys((*_TEXTS, "firstTimestamp", "lastTimestamp"), shapes.text),
+    "eventTime": shapes.micro_time,
+    "series": {"count": shapes.number, "lastObservedTime": shapes.micro_time},
+    "source": shapes.anything,
+    "count": shapes.number,
 }
 
 

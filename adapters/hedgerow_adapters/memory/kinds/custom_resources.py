@@ -10,8 +10,9 @@ from typing import Final
 
 from hedgerow.api import kubernetes
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.memory.field_errors import FieldError, invalid, needed
-from hedgerow_adapters.memory.kinds.kind import Fields, Kind, fill, nothing_else
+from hedgerow_adapters.memory.field_errors import FieldError, invalid
+from hedgerow_adapters.memory.field_rules import needed
+from hedgerow_adapters.memory.kinds.kind import Fields, Kind, fill
 from hedgerow_adapters.memory.shapes import OTHERS, anything, flag, optional_text, text, texts
 
 _ANY: Final = {OTHERS: anything}
@@ -64,10 +65,15 @@ def _resource(spec: Manifest, version: Manifest) -> Resource:
 def _kind(resource: Resource, storage: Resource, version: Manifest) -> Kind:
     has_status = "status" in (version.get("subresources") or {})
     beside = {"apiVersion", "metadata", *(["status"] if has_status else [])}
+
+    def forget_given_status(custom: Fields, old: Manifest | None) -> None:
+        if old is None and has_status:
+            custom.pop("status", None)
+
     return Kind(
         resource,
         fields=None,
-        completion=_forget_given_status if has_status else nothing_else,
+        completion=forget_given_status,
         has_status=has_status,
         has_generation=True,
         spec_differs=lambda _given, new, old: any(
@@ -83,11 +89,6 @@ def _kind(resource: Resource, storage: Resource, version: Manifest) -> Kind:
 def _said_to_be(resource: Resource) -> Callable[[Manifest], Manifest]:
     """A conversion that changes the version alone."""
     return lambda manifest: {**manifest, "apiVersion": resource.api_version}
-
-
-def _forget_given_status(custom: Fields, old: Manifest | None) -> None:
-    if old is None:
-        custom.pop("status", None)
 
 
 CUSTOM_RESOURCE_DEFINITIONS: Final = Kind(

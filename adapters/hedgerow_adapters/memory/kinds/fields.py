@@ -7,15 +7,8 @@ from typing import Any, Final
 
 from hedgerow.machinery.names import label_key_problem, label_value_problem, port_name_problem
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.memory.field_errors import (
-    FieldError,
-    by_field,
-    checked,
-    forbidden,
-    invalid,
-    port_problem,
-    required,
-)
+from hedgerow_adapters.memory.field_errors import FieldError, forbidden, invalid, required
+from hedgerow_adapters.memory.field_rules import by_field, checked, port_problem
 from hedgerow_adapters.memory.shapes import nonzero_long, number, optional_text, text, text_map, texts, time
 
 LABEL_SELECTOR: Final = {

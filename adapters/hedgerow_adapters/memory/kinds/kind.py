@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.memory.field_errors import FieldError, Rule, by_field
+from hedgerow_adapters.memory.field_errors import FieldError
+from hedgerow_adapters.memory.field_rules import Rule, by_field
 from hedgerow_adapters.memory.shapes import Shape, anything, shape_of
 
 Fields: TypeAlias = dict[str, Any]
@@ -37,23 +38,9 @@ def fill(fields: Fields, defaults: Mapping[str, Any]) -> None:
             fields[name] = copy(default)
 
 
-def nothing_else(_fields: Fields, _old: Manifest | None) -> None:
-    """The completion of a kind that the table of its defaults says all about."""
-
-
-def no_errors(_new: Manifest, _old: Manifest | None) -> Iterable[FieldError]:
-    """The validation of a kind that the table of its rules says all about."""
-    return ()
-
-
 def differs(_given: Any, new: Manifest, old: Manifest) -> bool:
     """Whether a spec is another than before."""
     return bool(new.get("spec") != old.get("spec"))
-
-
-def as_it_is(manifest: Manifest) -> Manifest:
-    """The conversion of a kind that is stored as it is served."""
-    return manifest
 
 
 def _all_fields(body: Manifest, _path: str) -> Fields:
@@ -66,7 +53,7 @@ class Part:
 
     taken: Callable[[Manifest, Manifest, str], Fields]
     """What an update through it makes of an object, given the decoded update, the old object, and the time."""
-    rules: Callable[[Manifest, Manifest], Iterable[FieldError]] = no_errors
+    rules: Callable[[Manifest, Manifest], Iterable[FieldError]] = lambda _new, _old: ()
     """What is wrong with the object that such an update makes, beside the rules of its kind."""
 
 
@@ -82,15 +69,14 @@ class Kind:
     name_problem: Callable[[str], str | None] = dns_subdomain_problem
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """As `fill` takes them."""
-    completion: Callable[[Fields, Manifest | None], None] = nothing_else
+    completion: Callable[[Fields, Manifest | None], None] = lambda _fields, _old: None
     """Completes an object that has its defaults, in place, given the old object; none on creation."""
     field_rules: Mapping[str, Rule] = field(default_factory=dict)
-    rules: Callable[[Manifest, Manifest | None], Iterable[FieldError]] = no_errors
+    rules: Callable[[Manifest, Manifest | None], Iterable[FieldError]] = lambda _new, _old: ()
     """What else is wrong with a completed object beside its metadata; the old one is none on creation."""
     has_status: bool = False
     """Whether status is a subresource, so that it and the rest are written separately."""
     has_scale: bool = False
-    """Whether its replicas can be written alone."""
     parts: Mapping[str, Part] = field(default_factory=dict)
     """What else can be written alone, by subresource; that of the status is there if it has rules of its own."""
     other_subresources: tuple[str, ...] = ()
@@ -107,8 +93,8 @@ class Kind:
     """Whether a completed deletion is answered with the object instead of a Status."""
     storage: Resource | None = None
     """The resource that it shares its objects with; none: they are its own."""
-    to_stored: Callable[[Manifest], Manifest] = as_it_is
-    from_stored: Callable[[Manifest], Manifest] = as_it_is
+    to_stored: Callable[[Manifest], Manifest] = lambda served: served
+    from_stored: Callable[[Manifest], Manifest] = lambda stored: stored
     shape: Shape = field(init=False)
     rule: Rule = field(init=False)
     """Made of the field rules."""
@@ -118,12 +104,12 @@ class Kind:
         object.__setattr__(self, "rule", by_field(self.field_rules))
 
     def complete(self, fields: Fields, old: Manifest | None) -> None:
-        """Complete a decoded object, in place; the old one is none on creation."""
+        """Complete a decoded object, in place."""
         fill(fields, self.defaults)
         self.completion(fields, old)
 
     def errors(self, new: Manifest, old: Manifest | None) -> Iterator[FieldError]:
-        """What is wrong with a completed object beside its metadata; the old one is none on creation."""
+        """What is wrong with a completed object beside its metadata."""
         yield from self.rule(new, "")
         yield from self.rules(new, old)
 

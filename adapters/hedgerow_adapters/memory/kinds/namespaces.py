@@ -6,11 +6,11 @@ Source: Kubernetes documentation, "Namespaces" and the admission controller Name
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hedgerow.api.kubernetes import METADATA_NAME
-from hedgerow.api.kubernetes import NAMESPACES as NAMESPACE_RESOURCE
+from hedgerow.api import kubernetes
 from hedgerow.machinery.names import dns_label_problem, label_key_problem
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating
-from hedgerow_adapters.memory.field_errors import FieldError, checked, invalid
+from hedgerow_adapters.memory.field_errors import FieldError, invalid
+from hedgerow_adapters.memory.field_rules import checked
 from hedgerow_adapters.memory.kinds.fields import CONDITIONS
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import text, texts
@@ -24,7 +24,7 @@ INDESTRUCTIBLE: Final = frozenset({"default", "kube-public", "kube-system"})
 def _complete(namespace: Fields, old: Manifest | None) -> None:
     """A label with its name, and a finalizer that stays until the content is gone; only `finalize` changes those."""
     metadata = namespace["metadata"]
-    metadata["labels"] = {**metadata.get("labels", {}), METADATA_NAME: metadata.get("name", "")}
+    metadata["labels"] = {**metadata.get("labels", {}), kubernetes.METADATA_NAME: metadata.get("name", "")}
     if old is not None:
         namespace["spec"] = old["spec"]
         return
@@ -48,15 +48,12 @@ def _errors(namespace: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
 def refusal_to_create(namespace: Manifest | None, name: str, resource: Resource, created: str) -> RefusedError | None:
     """Why `created` may not be created in a namespace: that does not exist, or terminates; none if it may."""
     if namespace is None:
-        return not_found(NAMESPACE_RESOURCE, name)
+        return not_found(kubernetes.NAMESPACES, name)
     if not is_terminating(namespace):
         return None
     problem = f"unable to create new content in namespace {name} because it is being terminated"
-    cause = {
-        "reason": "NamespaceTerminating",
-        "message": f"namespace {name} is being terminated",
-        "field": "metadata.namespace",
-    }
+    message = f"namespace {name} is being terminated"
+    cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
     return forbidden(resource, created, problem, cause=cause)
 
 
@@ -79,7 +76,7 @@ def is_needed(namespace: Manifest) -> bool:
 
 
 NAMESPACES: Final = Kind(
-    NAMESPACE_RESOURCE,
+    kubernetes.NAMESPACES,
     fields={"spec": {"finalizers": texts}, "status": {"phase": text, "conditions": CONDITIONS}},
     name_problem=dns_label_problem,
     completion=_complete,

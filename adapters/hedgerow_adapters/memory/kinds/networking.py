@@ -9,19 +9,8 @@ from typing import Any, Final
 from hedgerow.api import kubernetes
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem, port_name_problem
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.memory.field_errors import (
-    FieldError,
-    by_field,
-    checked,
-    forbidden,
-    invalid,
-    needed,
-    needed_as,
-    not_supported,
-    one_of,
-    port_problem,
-    required,
-)
+from hedgerow_adapters.memory.field_errors import FieldError, forbidden, invalid, not_supported, required
+from hedgerow_adapters.memory.field_rules import by_field, checked, needed, needed_as, one_of, port_problem
 from hedgerow_adapters.memory.kinds.fields import (
     ADDRESS,
     LABEL_SELECTOR,

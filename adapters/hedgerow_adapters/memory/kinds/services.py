@@ -9,50 +9,31 @@ from typing import Any, Final
 from hedgerow.api import kubernetes
 from hedgerow.machinery.names import dns_label_problem, label_key_problem
 from hedgerow.machinery.objects import Manifest, labels_of
-from hedgerow_adapters.memory.field_errors import (
-    FieldError,
-    checked,
-    duplicate,
-    invalid,
-    needed_as,
-    one_of,
-    port_problem,
-    required,
-)
+from hedgerow_adapters.memory import shapes
+from hedgerow_adapters.memory.field_errors import FieldError, duplicate, invalid, required
+from hedgerow_adapters.memory.field_rules import checked, needed_as, one_of, port_problem
 from hedgerow_adapters.memory.kinds.fields import ADDRESS, CONDITIONS, is_address, label_errors, named_port_problem
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
-from hedgerow_adapters.memory.shapes import (
-    anything,
-    flag,
-    nonzero,
-    number,
-    number_or_text,
-    optional_text,
-    raised_flag,
-    text,
-    text_map,
-    texts,
-)
 
 _PORT: Final = {
-    **dict.fromkeys(("name", "protocol"), text),
-    "appProtocol": optional_text,
-    "port": number,
-    "targetPort": number_or_text,
-    "nodePort": nonzero,
+    **dict.fromkeys(("name", "protocol"), shapes.text),
+    "appProtocol": shapes.optional_text,
+    "port": shapes.number,
+    "targetPort": shapes.number_or_text,
+    "nodePort": shapes.nonzero,
 }
 _SERVICE: Final = {
     "ports": [_PORT],
-    "selector": text_map,
-    **dict.fromkeys(("type", "clusterIP", "externalName", "sessionAffinity"), text),
-    **dict.fromkeys(("externalTrafficPolicy", "loadBalancerIP"), text),
-    **dict.fromkeys(("internalTrafficPolicy", "ipFamilyPolicy"), optional_text),
-    **dict.fromkeys(("loadBalancerClass", "trafficDistribution"), optional_text),
-    **dict.fromkeys(("clusterIPs", "externalIPs", "loadBalancerSourceRanges", "ipFamilies"), texts),
-    "publishNotReadyAddresses": raised_flag,
-    "allocateLoadBalancerNodePorts": flag,
-    "healthCheckNodePort": nonzero,
-    "sessionAffinityConfig": {"clientIP": {"timeoutSeconds": number}},
+    "selector": shapes.text_map,
+    **dict.fromkeys(("type", "clusterIP", "externalName", "sessionAffinity"), shapes.text),
+    **dict.fromkeys(("externalTrafficPolicy", "loadBalancerIP"), shapes.text),
+    **dict.fromkeys(("internalTrafficPolicy", "ipFamilyPolicy"), shapes.optional_text),
+    **dict.fromkeys(("loadBalancerClass", "trafficDistribution"), shapes.optional_text),
+    **dict.fromkeys(("clusterIPs", "externalIPs", "loadBalancerSourceRanges", "ipFamilies"), shapes.texts),
+    "publishNotReadyAddresses": shapes.raised_flag,
+    "allocateLoadBalancerNodePorts": shapes.flag,
+    "healthCheckNodePort": shapes.nonzero,
+    "sessionAffinityConfig": {"clientIP": {"timeoutSeconds": shapes.number}},
 }
 
 
@@ -94,7 +75,10 @@ SERVICES: Final = Kind(
     kubernetes.SERVICES,
     fields={
         "spec": _SERVICE,
-        "status": {"loadBalancer": {"ingress": [{**ADDRESS, "ipMode": optional_text}]}, "conditions": CONDITIONS},
+        "status": {
+            "loadBalancer": {"ingress": [{**ADDRESS, "ipMode": shapes.optional_text}]},
+            "conditions": CONDITIONS,
+        },
     },
     name_problem=dns_label_problem,
     defaults={"spec": {"type": "ClusterIP", "sessionAffinity": "None", "ports[]": {"protocol": "TCP", "port": 0}}},
@@ -116,19 +100,19 @@ SERVICES: Final = Kind(
 )
 
 
-_ZONES: Final = [{"name": optional_text}]
+_ZONES: Final = [{"name": shapes.optional_text}]
 _ENDPOINT: Final = {
-    "addresses": texts,
-    "conditions": dict.fromkeys(("ready", "serving", "terminating"), flag),
-    "deprecatedTopology": text_map,
-    **dict.fromkeys(("hostname", "nodeName", "zone"), optional_text),
-    "targetRef": anything,
+    "addresses": shapes.texts,
+    "conditions": dict.fromkeys(("ready", "serving", "terminating"), shapes.flag),
+    "deprecatedTopology": shapes.text_map,
+    **dict.fromkeys(("hostname", "nodeName", "zone"), shapes.optional_text),
+    "targetRef": shapes.anything,
     "hints": {"forZones": _ZONES, "forNodes": _ZONES},
 }
 _SLICE: Final = {
-    "addressType": optional_text,
+    "addressType": shapes.optional_text,
     "endpoints": [_ENDPOINT],
-    "ports": [{**dict.fromkeys(("name", "protocol", "appProtocol"), optional_text), "port": number}],
+    "ports": [{**dict.fromkeys(("name", "protocol", "appProtocol"), shapes.optional_text), "port": shapes.number}],
 }
 
 

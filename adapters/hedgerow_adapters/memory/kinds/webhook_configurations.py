@@ -11,16 +11,8 @@ from typing import Any, Final
 from hedgerow.admission.registration import GROUP
 from hedgerow.admission.review import VERSIONS
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.memory.field_errors import (
-    FieldError,
-    checked,
-    duplicate,
-    invalid,
-    needed,
-    one_of,
-    port_problem,
-    required,
-)
+from hedgerow_adapters.memory.field_errors import FieldError, duplicate, invalid, required
+from hedgerow_adapters.memory.field_rules import checked, needed, one_of, port_problem
 from hedgerow_adapters.memory.kinds.fields import LABEL_SELECTOR, label_selector_errors
 from hedgerow_adapters.memory.kinds.kind import Kind
 from hedgerow_adapters.memory.shapes import anything, number, optional_text, text, texts

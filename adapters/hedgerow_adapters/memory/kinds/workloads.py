@@ -15,7 +15,8 @@ from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS as V2
 from hedgerow.api.kubernetes import NOT_READY, UNREACHABLE
 from hedgerow.machinery.objects import Manifest, Resource, annotations_of, labels_of
 from hedgerow.machinery.selectors import LabelSelector, parse_label_selector
-from hedgerow_adapters.memory.field_errors import FieldError, at_least, forbidden, invalid, needed, required
+from hedgerow_adapters.memory.field_errors import FieldError, forbidden, invalid, required
+from hedgerow_adapters.memory.field_rules import at_least, needed
 from hedgerow_adapters.memory.kinds.fields import LABEL_SELECTOR, label_selector_errors
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind, differs, fill
 from hedgerow_adapters.memory.shapes import OTHERS, anything, number, text, text_map

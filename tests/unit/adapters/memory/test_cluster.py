@@ -7,16 +7,9 @@ import pytest
 
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow_adapters.memory import (
-    DEFAULT_RESOURCES,
-    Answered,
-    Fault,
-    InMemoryCluster,
-    Kind,
-    Lost,
-    SettableClock,
-    requests,
-)
+from hedgerow_adapters.memory import DEFAULT_RESOURCES, Answered, Fault, InMemoryCluster, Lost, requests
+from hedgerow_adapters.memory.clock import SettableClock
+from hedgerow_adapters.memory.kinds import Kind
 from hedgerow_adapters.protocol import requests as api
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 
