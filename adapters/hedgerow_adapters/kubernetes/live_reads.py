@@ -82,10 +82,6 @@ class UnknownResourceError(ListingError):
     """Discovery lacks the resource."""
 
 
-class UnreachableError(ListingError):
-    """The server does not answer."""
-
-
 class ListRefusedError(Exception):
     """The server refused a page of a list."""
 
@@ -107,7 +103,7 @@ async def list_transformed(
 
     Raises:
         UnknownResourceError: the server has no such resource.
-        UnreachableError: it does not answer.
+        TransportError: it does not answer.
         ListingError: it does not allow it.
     """
     page = partial(
@@ -115,8 +111,6 @@ async def list_transformed(
     )
     try:
         return await whole_list(transport, page, PAGE_PATIENCE, keep)
-    except TransportError as lost:
-        raise UnreachableError(str(lost)) from lost
     except ListRefusedError as refused:
         is_unknown = refused.error.is_unproven_absence and await is_unserved(transport, resource)
         kind = UnknownResourceError if is_unknown else ListingError

@@ -18,13 +18,7 @@ from hedgerow.resource_manager.health.object_progress import counts_pods, pods_o
 from hedgerow.resource_manager.health.verdicts import Absence
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.files.sources import printable
-from hedgerow_adapters.kubernetes.live_reads import (
-    Kept,
-    ListingError,
-    UnknownResourceError,
-    UnreachableError,
-    list_transformed,
-)
+from hedgerow_adapters.kubernetes.live_reads import ListingError, UnknownResourceError, list_transformed
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.requests import UnaddressableError
 from hedgerow_adapters.protocol.responses import status_error
@@ -38,6 +32,13 @@ LookUp: TypeAlias = Callable[[Iterable[Kind]], Awaitable[Kinds]]
 
 async def judgement_of(transport: Transport, look_up: LookUp, namespace: str) -> Judgement:
     """The verdict on each ManagedResource of a namespace, or of all, and then on the objects that it has applied."""
+    try:
+        return await _judgement_of(transport, look_up, namespace)
+    except TransportError as error:
+        raise CommandError(str(error)) from error
+
+
+async def _judgement_of(transport: Transport, look_up: LookUp, namespace: str) -> Judgement:
     managed_resources = await _managed_resources(transport, namespace)
     if namespace and not managed_resources:
         await _ensure_there_is(transport, namespace)
@@ -62,7 +63,7 @@ async def _managed_resources(transport: Transport, namespace: str) -> list[tuple
         return judged(Subject(MANAGED_RESOURCE, key_of(live)), live), applied_by(live)
 
     try:
-        return await _listed(transport, MANAGED_RESOURCES, ReadScope(namespace), kept)
+        return await list_transformed(transport, MANAGED_RESOURCES, ReadScope(namespace), kept)
     except UnknownResourceError as error:
         raise CommandError(f"the cluster does not know {MANAGED_RESOURCES}: {error}") from error
     except ListingError as error:
@@ -76,10 +77,7 @@ async def _ensure_there_is(transport: Transport, namespace: str) -> None:
 
     A user who may not read Namespaces is told no more than that nothing is in this one.
     """
-    try:
-        response = await transport.send(requests.get(NAMESPACES, ObjectKey("", namespace)))
-    except TransportError as error:
-        raise CommandError(str(error)) from error
+    response = await transport.send(requests.get(NAMESPACES, ObjectKey("", namespace)))
     if not response.is_success and status_error(response).is_absence_of(namespace):
         raise CommandError(f'namespaces "{namespace}" not found')
 
@@ -128,7 +126,7 @@ class _Judge:
             return verdict, transform_of(resource)(live) if counts and verdict.progressing is False else None
 
         metadata_only = is_metadata_only(resource) and not counts
-        found = await _listed(self._transport, resource, _scope_of(keys), kept, metadata_only=metadata_only)
+        found = await list_transformed(self._transport, resource, _scope_of(keys), kept, metadata_only=metadata_only)
         counting = {key_of(live): live for _, live in found if live is not None}
         try:
             pods = await _pod_counts(self._transport, counting)
@@ -152,7 +150,7 @@ async def _pod_counts(transport: Transport, deployments: Mapping[ObjectKey, Mani
         labels, near = labels_of(pod), by_namespace.get(key_of(pod).namespace, {})
         return tuple(key for key, selector in near.items() if selector.matches(labels)) or None
 
-    selected = await _listed(transport, PODS, _scope_of(selectors), selecting, metadata_only=True)
+    selected = await list_transformed(transport, PODS, _scope_of(selectors), selecting, metadata_only=True)
     counts = Counter(key for keys in selected for key in keys)
     return {key: counts[key] for key in selectors}
 
@@ -161,18 +159,3 @@ def _scope_of(keys: Collection[ObjectKey]) -> ReadScope:
     """What has to be listed to see certain objects: their namespace if they share one, else all."""
     namespaces = {key.namespace for key in keys}
     return ReadScope(namespaces.pop()) if len(namespaces) == 1 else EVERYTHING
-
-
-async def _listed(
-    transport: Transport,
-    resource: Resource,
-    scope: ReadScope,
-    keep: Callable[[Manifest], Kept | None],
-    *,
-    metadata_only: bool = False,
-) -> list[Kept]:
-    """A list as `list_transformed` makes it; a server that does not answer ends the command."""
-    try:
-        return await list_transformed(transport, resource, scope, keep, metadata_only=metadata_only)
-    except UnreachableError as error:
-        raise CommandError(str(error)) from error

@@ -64,6 +64,13 @@ Examples:
   hedgerow review --all -f recorded-reviews/ --config resource-manager.yaml --fail-on denied"""
 
 
+class _Operation(click.Choice[str]):
+    """An operation, in capitals or not."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert(value.upper(), param, ctx)
+
+
 def _only_one(_context: click.Context, _option: click.Parameter, given: Sequence[str]) -> str | None:
     if len(given) > 1:
         raise click.BadParameter("can be given once; more Namespaces may stand among the files (-f)")
@@ -76,7 +83,7 @@ def _only_one(_context: click.Context, _option: click.Parameter, given: Sequence
 @filenames(required=True)
 @click.option(
     "--operation",
-    type=click.Choice((CREATE, UPDATE, DELETE), case_sensitive=False),
+    type=_Operation((CREATE, UPDATE, DELETE)),
     help="What happens to the objects; without --old, an update changes nothing yet.  [default: CREATE, or UPDATE "
     "with --old]",
 )

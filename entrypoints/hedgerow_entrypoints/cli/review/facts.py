@@ -21,7 +21,7 @@ from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, UnfiledError
 from hedgerow_adapters.files.scopes import group_of
 from hedgerow_adapters.files.sources import LoadedObject, printable
 from hedgerow_adapters.files.writing import as_stored
-from hedgerow_adapters.protocol.transport import Transport
+from hedgerow_adapters.protocol.transport import Transport, TransportError
 from hedgerow_entrypoints.errors import CommandError, note
 
 
@@ -152,7 +152,7 @@ class ReviewFacts:
             for scope in visible_scopes(resource, self._namespaces):
                 if scope.name not in named:
                     found += await live_reads.list_transformed(self._transport, resource, scope, live_reads.itself)
-        except live_reads.ListingError as error:
+        except (live_reads.ListingError, TransportError) as error:
             if not (may_be_absent and isinstance(error, live_reads.UnknownResourceError)):
                 raise CommandError(str(error)) from error
         return found

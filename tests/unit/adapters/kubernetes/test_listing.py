@@ -4,10 +4,10 @@ import pytest
 
 from hedgerow.machinery.clusters import EVERYTHING
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.kubernetes.live_reads import ListingError, UnreachableError, itself, list_transformed
+from hedgerow_adapters.kubernetes.live_reads import ListingError, itself, list_transformed
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.transport import Request, Response
+from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 from tests.unit.adapters.runtime.world import NAMESPACES
 from tests.virtual_clock import virtual_time
 
@@ -72,5 +72,5 @@ async def test_a_server_that_does_not_answer_is_told_from_one_that_refuses() -> 
     cluster = cluster_of_two_pages()
     cluster.faults.append(Fault(is_second_page, Lost()))
 
-    with pytest.raises(UnreachableError, match="connection lost"):
+    with pytest.raises(TransportError, match="connection lost"):
         await names_in(cluster)
