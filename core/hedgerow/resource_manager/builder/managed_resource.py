@@ -32,15 +32,7 @@ _INVALID_OBJECT: Final = re.compile("error during apply of object .* is invalid:
 def new_managed_resource(
     namespace: str, name: str, *, secret_names: Sequence[str], labels: Mapping[str, str] | None = None, **spec: Any
 ) -> Manifest:
-    """A ManagedResource of the objects in some Secrets of its namespace.
-
-    Args:
-        namespace: its own.
-        name: its own.
-        secret_names: the Secrets, in the order in which they are read.
-        labels: its own; labels of its objects are a part of the spec.
-        spec: further fields of the spec.
-    """
+    """A ManagedResource, with labels of its own, of the objects in some Secrets; `spec` are further fields."""
     return {
         "apiVersion": MANAGED_RESOURCES.api_version,
         "kind": MANAGED_RESOURCES.kind,
@@ -134,11 +126,6 @@ def secrets_to_delete(existing: Manifest | None, name: str, *, with_prefix: bool
     """The names of the Secrets to delete before their ManagedResource.
 
     Of a ManagedResource that does not exist any more only the name that is not unique is known.
-
-    Args:
-        existing: the ManagedResource as it is stored.
-        name: of the ManagedResource.
-        with_prefix: whether the names of its Secrets are prefixed.
     """
     referenced = () if existing is None else secret_names(existing)
     return _distinct((secret_name(name, with_prefix=with_prefix), *referenced))

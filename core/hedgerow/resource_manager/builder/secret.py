@@ -89,13 +89,9 @@ def secret_name(name: str, *, with_prefix: bool) -> str:
 
 
 def new_secret(namespace: str, name: str, data: Mapping[str, bytes], *, with_prefix: bool) -> Manifest:
-    """An immutable Secret that is named after its data.
+    """An immutable Secret that is named after its ManagedResource and its data, the contents of files by name.
 
-    Args:
-        namespace: of the ManagedResource.
-        name: of the ManagedResource.
-        data: contents of files by name, as a registry serialises them.
-        with_prefix: whether the name is prefixed, so that no Secret of another purpose has it.
+    A prefix makes sure that no Secret of another purpose has the name.
     """
     plain = {
         "apiVersion": SECRETS.api_version,

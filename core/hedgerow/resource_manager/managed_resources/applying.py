@@ -8,8 +8,6 @@ Source: managed-resources §4.4, §7.9.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from types import MappingProxyType
-from typing import Final
 
 from hedgerow.api.managed_resources import APPLY_FAILED, MANAGED_RESOURCES
 from hedgerow.api.references import Identity, Origin, identity_of, other_origin, references_of
@@ -21,20 +19,13 @@ from hedgerow.machinery.reading import boolean_at
 from hedgerow.machinery.steps import AtOnce, Now
 from hedgerow.resource_manager.managed_resources.autoscalers import ScaledObjects, all_scaled_objects
 from hedgerow.resource_manager.managed_resources.conditions import attempted
-from hedgerow.resource_manager.managed_resources.desired import (
-    Desired,
-    DesiredObject,
-    injected_labels,
-    install_place,
-)
+from hedgerow.resource_manager.managed_resources.desired import Desired, DesiredObject, injected_labels, install_place
 from hedgerow.resource_manager.managed_resources.equivalences import equivalences_of
 from hedgerow.resource_manager.managed_resources.merge.merging import Instructions
 from hedgerow.resource_manager.managed_resources.object_application import ApplyError, Done, ObjectApplication, Rules
 from hedgerow.resource_manager.managed_resources.reconciliation import ObjectState, Reconciliation, digest
 from hedgerow.resource_manager.managed_resources.secrets import Content, desired_state
 from hedgerow.resource_manager.managed_resources.server_defaults.rules import StorageRule, custom_resource_rule
-
-_NOTHING: Final[Mapping[Identity, ObjectState | None]] = MappingProxyType({})
 
 
 async def apply(mr: Reconciliation, content: Content, desired: Desired) -> tuple[Desired, Sequence[ObjectState]] | Plan:
@@ -44,7 +35,7 @@ async def apply(mr: Reconciliation, content: Content, desired: Desired) -> tuple
     """
     autoscaled = await all_scaled_objects(mr.snapshot)
     if not isinstance(autoscaled, ScaledObjects):
-        return await _failed(mr, desired, ApplyError(*autoscaled))
+        return await _failed(mr, desired, ApplyError(*autoscaled), {})
     rules: dict[Resource, StorageRule | None] = {}
     mr.now = await Now()
     objects = await _objects(mr, desired, autoscaled, rules)
@@ -115,7 +106,7 @@ async def _read(objects: Sequence[ObjectApplication]) -> None:
             for each in _before_an_error(objects)
             if isinstance(resource := each.wanted.resource, Resource)
             and not each.is_read
-            and not each.is_at_end
+            and not isinstance(each.next, Done)
             and (reads_all or each.may_exist)
         }
         if not unread:
@@ -215,7 +206,7 @@ async def _end(
 
 
 async def _failed(
-    mr: Reconciliation, desired: Desired, error: ApplyError, done: Mapping[Identity, ObjectState | None] = _NOTHING
+    mr: Reconciliation, desired: Desired, error: ApplyError, done: Mapping[Identity, ObjectState | None]
 ) -> Plan:
     """The end of the reconciliation.
 

@@ -93,13 +93,7 @@ async def finish(
 ) -> Plan:
     """The end of a reconciliation that has applied everything that can be decoded.
 
-    Args:
-        mr: the ManagedResource.
-        content: what its Secrets hold.
-        desired: what it asks for.
-        applied: the states of its objects, as far as they are known.
-        foreign: objects that are no longer listed and stay.
-        recovers: True if the condition was false when the reconciliation began.
+    It `recovers` if the condition was false when it began; `applied` lacks the objects whose state is not known.
     """
     statement = _APPLIED
     failures: tuple[Failure, ...] = ()
@@ -113,7 +107,7 @@ async def finish(
         statement,
         resources=desired.in_status(),
         checksum=desired.checksum,
-        observed_generation=content.generation,
+        observed_generation=content.version[1],
     )
     is_complete = len(applied) == len(desired.objects) and not content.ran_out_of_time
     state = replace(
@@ -139,7 +133,5 @@ def _shortened(errors: Sequence[str]) -> Sequence[str]:
 
 
 def _repeated_events(mr: Reconciliation, desired: Desired) -> tuple[Event, ...]:
-    if not desired.repeated:
-        return ()
-    objects = ", ".join(f'"{identity}"' for identity in desired.repeated)
-    return (mr.event("Warning", "RepeatedResources", f"only the last of several manifests is applied of {objects}"),)
+    note = "only the last of several manifests is applied of " + ", ".join(f'"{each}"' for each in desired.repeated)
+    return (mr.event("Warning", "RepeatedResources", note),) if desired.repeated else ()

@@ -53,10 +53,6 @@ class DecodedValue:
     """Why documents cannot be decoded, one sentence each."""
 
 
-Decoded: TypeAlias = Mapping[str, tuple[DecodedValue, ...]]
-"""The values of Secrets, by name of the Secret."""
-
-
 def decoded_secret(secret: Manifest, decompress: Decompress) -> tuple[DecodedValue, ...]:
     """The values of a whole Secret, in byte order of their keys; those of keys that end in `.br` are decompressed.
 
@@ -88,8 +84,10 @@ async def in_slices(work: Slices[Value], budget: ReadingBudget) -> Value:
             budget.end(OVERTIME)
 
 
-def decoded_secrets(secrets: Mapping[str, Manifest], decompress: Decompress, budget: ReadingBudget) -> Slices[Decoded]:
-    """The values of whole Secrets as far as the budget reaches, like `decoded_secret`, in slices."""
+def decoded_secrets(
+    secrets: Mapping[str, Manifest], decompress: Decompress, budget: ReadingBudget
+) -> Slices[Mapping[str, tuple[DecodedValue, ...]]]:
+    """The values of each whole Secret as far as the budget reaches, like `decoded_secret`, in slices."""
     decoded: dict[str, tuple[DecodedValue, ...]] = {}
     for name, secret in secrets.items():
         decoded[name] = () if budget.exceeded else (yield from _decoded_secret(secret, decompress, budget))

@@ -147,15 +147,9 @@ def _deleting(mr: Reconciliation, *, keeps_objects: bool) -> tuple[Statement, ..
 
 
 async def prune(mr: Reconciliation, references: Iterable[Reference], state: State) -> Foreign | Plan:
-    """Delete objects, all at once. A later reconciliation confirms that they are gone.
+    """Delete objects of a ManagedResource, all at once. A later reconciliation confirms that they are gone.
 
-    Args:
-        mr: the ManagedResource that they belonged to.
-        references: the objects.
-        state: for the next reconciliation, while some of them exist.
-
-    Returns:
-        What stays, or the end of a reconciliation that has to wait.
+    Returns the objects of others, or the end of a reconciliation that has to wait, with the state for the next one.
     """
     ordered = _in_order(references)
     mr.now = await Now()

@@ -117,11 +117,6 @@ class ObjectApplication:
         """The next write."""
         return self.next if isinstance(self.next, Create | Update | Delete) else None
 
-    @property
-    def is_at_end(self) -> bool:
-        """True if nothing more is to be done in this reconciliation."""
-        return isinstance(self.next, Done | ApplyError)
-
     def begin(self) -> None:
         """Decide what can be decided without reading."""
         name, known = key_of(self.wanted.manifest).name, self.known

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from returns.result import Failure as Failed
 from returns.result import Result
@@ -26,15 +26,13 @@ from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, annotations_of, is_terminating, uid_of
 from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
+from hedgerow.machinery.reading import object_at
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now, Pause
 from hedgerow.resource_manager.managed_resources.autoscalers import Scaling
 from hedgerow.resource_manager.managed_resources.decoding import Decompress
 from hedgerow.resource_manager.managed_resources.server_defaults.differences import Difference
 from hedgerow.resource_manager.managed_resources.write_context import UNKNOWN, WriteContext, write_context
-
-SYNC_PERIOD: Final = 60.0
-_DIGEST_LENGTH: Final = 16
 
 
 def _not_decompressed(_compressed: bytes) -> tuple[Result[bytes, str], ...]:
@@ -50,7 +48,7 @@ class ManagedResourceConfig:
     """Id of the source cluster in origin annotations; empty: they have none."""
     managed_by: str = "gardener"
     """Value of the label that says who manages an object."""
-    sync_period: float = SYNC_PERIOD
+    sync_period: float = 60.0
     """Seconds between two reconciliations without any event."""
     always_update: bool = False
     """True if objects are written even if that changes nothing."""
@@ -153,8 +151,7 @@ class Reconciliation:
     @property
     def status(self) -> Manifest:
         """The stored status; empty if there is none."""
-        status = self.manifest.get("status")
-        return status if isinstance(status, (dict, Mapping)) else {}
+        return object_at(self.manifest, "status")
 
     @property
     def applied(self) -> Condition | None:
@@ -260,7 +257,7 @@ def digest(value: Any) -> bytes:
         text = json.dumps(value, sort_keys=True)
     except RecursionError:
         return b""
-    return blake2b(text.encode(errors="surrogatepass"), digest_size=_DIGEST_LENGTH).digest()
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
 def version_of(manifest: Manifest) -> tuple[Any, Any]:

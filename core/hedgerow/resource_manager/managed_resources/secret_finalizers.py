@@ -29,12 +29,8 @@ def finalizer_patch(
 ) -> MergePatch | None:
     """The patch that adds our finalizer to a Secret that is needed, or removes it from one that is not.
 
-    A merge patch replaces the whole list, so it requires the version that it was computed from.
-
-    Args:
-        secret: as it is stored.
-        managed_resources: those that name the Secret, and maybe others.
-        class_filter: which of these count, and the finalizer.
+    A merge patch replaces the whole list, so it requires the version that it was computed from. Of the ManagedResources
+    only those count that name the Secret and are of the class.
     """
     key, own = key_of(secret), class_filter.finalizer
     needed = any(key in referenced_secrets(each) and class_filter.is_responsible(each) for each in managed_resources)

@@ -41,16 +41,10 @@ class Content:
     values: tuple[DecodedValue, ...]
     """In the order of the references."""
     version: tuple[Any, Any]
-    """The `spec_version` that refers to the Secrets."""
+    """The `spec_version` that refers to the Secrets: UID and generation."""
     checksum: str
     ran_out_of_time: bool
     """True if decoding took too long, so that another attempt may get further."""
-
-    @property
-    def generation(self) -> int:
-        """Generation of the ManagedResource."""
-        _, generation = self.version
-        return generation if isinstance(generation, int) else 0
 
 
 async def read_secrets(mr: Reconciliation) -> Mapping[str, Manifest] | Plan:

@@ -39,7 +39,6 @@ HOUR: Final = timedelta(hours=1)
 """Every object is tried once in it, those of each ManagedResource at another minute."""
 _START: Final = timedelta(seconds=30)
 """How long dry runs of the objects that a process found at its start wait, so that everything is applied first."""
-_BYTES_OF_OFFSET: Final = 4
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNTED_BY_SERVER: Final = frozenset({"generation", "managedFields", "resourceVersion"})
 _BAD_REQUEST: Final = 400
@@ -63,8 +62,9 @@ def is_unchanged(mr: Reconciliation) -> bool:
 def finished(content: Content, desired: Desired, reason: str) -> tuple[Any, ...]:
     """What `is_unchanged` compares next time; `reason` is that of the condition `ResourcesApplied`."""
     versions = tuple((name, version_of(secret)) for name, secret in sorted(content.secrets.items()))
-    status = [content.generation or None, desired.in_status() or None, desired.checksum or None, reason]
-    return (*content.version, versions, digest(status))
+    uid, generation = content.version
+    status = [generation or None, desired.in_status() or None, desired.checksum or None, reason]
+    return uid, generation, versions, digest(status)
 
 
 def _cached_secrets(mr: Reconciliation) -> tuple[Any, ...]:
@@ -117,13 +117,8 @@ def is_to_be_tried(known: ObjectState, context: WriteContext, now: datetime, key
     """True if this process has not tried an object yet, its write context has changed, or the hour is over.
 
     A change takes time to show: API servers learn of a webhook a moment later, and its pods may start after it is
-    registered. So after a change the object is tried again, each time after twice as long, up to an hour.
-
-    Args:
-        known: the state of the object.
-        context: what a write of it depends on now.
-        now: the time.
-        key: of the ManagedResource, which decides on the minute of the hour.
+    registered. So after a change the object is tried again, each time after twice as long, up to an hour. The key of
+    the ManagedResource decides on the minute of the hour.
     """
     tried, changed = known.tried, known.changed
     if tried is None:
@@ -143,8 +138,7 @@ def _hour_of(time: datetime, key: ObjectKey) -> int:
 @lru_cache(maxsize=1024)
 def _offset(key: ObjectKey) -> timedelta:
     """How far the clock of a ManagedResource is ahead, below an hour."""
-    share = int.from_bytes(blake2b(str(key).encode(), digest_size=_BYTES_OF_OFFSET).digest()) / 256**_BYTES_OF_OFFSET
-    return HOUR * share
+    return HOUR * (int.from_bytes(blake2b(str(key).encode(), digest_size=4).digest()) / 2**32)
 
 
 class Verdict(Enum):

@@ -55,14 +55,7 @@ UNKNOWN: Final = WriteContext()
 def write_context(
     snapshot: Snapshot, resource: Resource, namespace: str, server_versions: frozenset[str]
 ) -> WriteContext:
-    """What a write of an object depends on now.
-
-    Args:
-        snapshot: what is watched of the target cluster.
-        resource: of the object.
-        namespace: of the object; empty if it is cluster-scoped.
-        server_versions: those that were seen of the API server.
-    """
+    """What a write of an object depends on now; the namespace of a cluster-scoped object is empty."""
     is_known = namespace and snapshot.has_synced(NAMESPACES)
     found = snapshot.get(NAMESPACES, ObjectKey("", namespace)) if is_known else None
     metadata = None if found is None else f"{uid_of(found)}{digest_of_metadata(found)}"
@@ -113,7 +106,7 @@ def _definition(snapshot: Snapshot, resource: Resource) -> str | None:
     if not snapshot.has_synced(CUSTOM_RESOURCE_DEFINITIONS):
         return None
     found = snapshot.get(CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", f"{resource.plural}.{resource.group}"))
-    return _NOT_CONCERNED if found is None else _versions([found])
+    return _versions([found] if found else [])
 
 
 def _versions(manifests: Iterable[Manifest]) -> str:
@@ -127,14 +120,10 @@ def _versions(manifests: Iterable[Manifest]) -> str:
 
 
 def could_match(configuration: Manifest, resource: Resource, namespace_labels: Labels | None) -> bool:
-    """True if a webhook configuration has a webhook that may be called when an object is updated.
+    """True if a MutatingWebhookConfiguration has a webhook that may be called when an object is updated.
 
-    Ignores labels of the object, conditions in CEL and equivalent versions.
-
-    Args:
-        configuration: a MutatingWebhookConfiguration.
-        resource: of the object.
-        namespace_labels: of the object's namespace; none: not known, or the object is cluster-scoped.
+    Ignores labels of the object, conditions in CEL and equivalent versions. Without labels of a namespace any namespace
+    selector matches.
     """
     return any(
         _selects(webhook.get("namespaceSelector"), namespace_labels)

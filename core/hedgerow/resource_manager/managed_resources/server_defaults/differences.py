@@ -46,10 +46,7 @@ class Difference(NamedTuple):
 def left_by_the_server(sent: Manifest, answered: Manifest, rule: StorageRule | None = None) -> tuple[Difference, ...]:
     """The differences between an object as it was sent and as the server stored it, apart from known defaults.
 
-    Args:
-        sent: the object that was written.
-        answered: the object in the answer.
-        rule: of a custom resource; those of built-in kinds are known.
+    Only custom resources need a rule.
     """
     return differences(as_readable(sent), answered, rule or storage_rule(sent))
 
@@ -110,14 +107,12 @@ def _of_objects(wanted: Mapping[str, Any], found: Mapping[str, Any], rule: Stora
     return result
 
 
-def _of_member(
-    name: str, wanted: Any, found: Any, found_parent: Mapping[str, Any], rule: StorageRule
-) -> list[Difference]:
+def _of_member(name: str, wanted: Any, found: Any, parent: Mapping[str, Any], rule: StorageRule) -> list[Difference]:
     if wanted is None or (not wanted and name in rule.omitted):  # not sent: the server decides
         if found is None or name in rule.assigned:
             return []
         default = rule.defaults.get(name)
-        wanted = default(found_parent) if callable(default) else default
+        wanted = default(parent) if callable(default) else default
     if wanted is None or found is None:
         present = found if wanted is None else wanted
         same = present is None or (not rule.verbatim and _is_nothing(name, present))

@@ -79,9 +79,7 @@ _RULES: Final[Mapping[tuple[str, str], StorageRule]] = {
     **{("", kind): COMPACT for kind in ("ConfigMap", "ServiceAccount")},
     ("", "Endpoints"): rule(
         subsets=rule(
-            addresses=_ADDRESS,
-            notReadyAddresses=_ADDRESS,
-            ports=rule({"protocol": "TCP"}, omitted="name protocol"),
+            addresses=_ADDRESS, notReadyAddresses=_ADDRESS, ports=rule({"protocol": "TCP"}, omitted="name protocol")
         )
     ),
     ("", "LimitRange"): spec_rule(limits=rule(quantities="default defaultRequest max maxLimitRequestRatio min")),

@@ -95,8 +95,7 @@ _VOLUME: Final = rule(
     projected=rule(
         _FILES.defaults,
         sources=rule(
-            downwardAPI=rule(items=_DOWNWARD),
-            serviceAccountToken=rule({"expirationSeconds": 3600}, omitted="audience"),
+            downwardAPI=rule(items=_DOWNWARD), serviceAccountToken=rule({"expirationSeconds": 3600}, omitted="audience")
         ),
     ),
     secret=_FILES,
@@ -179,12 +178,7 @@ RULES: Final[Mapping[tuple[str, str], StorageRule]] = {
         ),
     ),
     ("batch", "CronJob"): spec_rule(
-        {
-            "concurrencyPolicy": "Allow",
-            "failedJobsHistoryLimit": 1,
-            "successfulJobsHistoryLimit": 3,
-            "suspend": False,
-        },
+        {"concurrencyPolicy": "Allow", "failedJobsHistoryLimit": 1, "successfulJobsHistoryLimit": 3, "suspend": False},
         omitted="concurrencyPolicy",
         jobTemplate=spec_rule(template=_POD),
     ),

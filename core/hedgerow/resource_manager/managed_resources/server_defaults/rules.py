@@ -66,7 +66,8 @@ AS_SENT: Final = StorageRule({"status": {}}, members={"metadata": COMPACT}, verb
 
 def custom_resource_rule(definition: Manifest, version: str) -> StorageRule:
     """The rule of the objects that a CustomResourceDefinition defines in a version; `AS_SENT` if it lacks that."""
-    for served in _list_of(_object(definition, "spec").get("versions")):
+    versions = _object(definition, "spec").get("versions")
+    for served in versions if isinstance(versions, list) else ():
         if isinstance(served, (dict, Mapping)) and served.get("name") == version:
             found = _schema_rule(_object(_object(served, "schema"), "openAPIV3Schema"))
             if found is AS_SENT:
@@ -97,7 +98,3 @@ def _schema_rule(schema: Mapping[str, Any]) -> StorageRule:
 def _object(parent: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = parent.get(name)
     return value if isinstance(value, (dict, Mapping)) else _NOTHING
-
-
-def _list_of(items: Any) -> list[Any]:
-    return items if isinstance(items, list) else []

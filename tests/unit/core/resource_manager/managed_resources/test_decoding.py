@@ -1,7 +1,7 @@
 """What the Secrets of ManagedResources hold, and what is said of that which cannot be read."""
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import chain, repeat
 
@@ -15,7 +15,6 @@ from hedgerow.machinery.steps import Execution, Now, Pause, Step
 from hedgerow.resource_manager.managed_resources.decoding import (
     LONGEST,
     OVERTIME,
-    Decoded,
     DecodedValue,
     decoded_secret,
     decoded_secrets,
@@ -134,7 +133,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 def in_turns(
     *secrets: Manifest, budget: ReadingBudget | None = None, clock: Callable[[], datetime] = lambda: NOW
-) -> tuple[Decoded, int]:
+) -> tuple[Mapping[str, tuple[DecodedValue, ...]], int]:
     """What Secrets hold, and in how many slices they are decoded."""
     named = {each["metadata"]["name"]: each for each in secrets}
     limit = budget or ReadingBudget()

@@ -55,6 +55,14 @@ def test_amounts_of_a_limit_range_are_completed_one_by_one() -> None:
     assert drift(wanted, {**wanted, "spec": {"limits": [{**full, "default": {"cpu": "1"}}]}}) != ()
 
 
+def test_amounts_are_completed_for_containers_alone() -> None:
+    limit = {"type": "Pod", "max": {"cpu": "1"}}
+    wanted = {"apiVersion": "v1", "kind": "LimitRange", "spec": {"limits": [limit]}}
+
+    assert as_readable(wanted) == wanted
+    assert drift(wanted, {**wanted, "spec": {"limits": [{**limit, "default": {"cpu": "1"}}]}}) != ()
+
+
 def test_encoded_bytes_are_stored_in_one_line() -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "data": {"a": "YWFh\nYWFh\n"}, "stringData": {"b": "b"}}
 
