@@ -86,8 +86,7 @@ class Read:
 
     def reads(self, manifest: Manifest) -> bool:
         """True if selectors and namespace select the object."""
-        is_selected = selected_by(self.label_selector, self.field_selector)
-        return self.namespace in {"", key_of(manifest).namespace} and is_selected(manifest)
+        return selected_by(self.label_selector, self.field_selector, self.namespace)(manifest)
 
 
 @dataclass(frozen=True, slots=True)

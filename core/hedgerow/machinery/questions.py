@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.machinery.selectors import selected_by
 from hedgerow.machinery.steps import Step
 
@@ -46,8 +46,7 @@ class ListQuestion(Step["Answer"]):
 
     def asks_for(self, manifest: Manifest) -> bool:
         """True if an object of the resource is among those that are asked for."""
-        is_selected = selected_by(self.label_selector, self.field_selector)
-        return self.namespace in {"", key_of(manifest).namespace} and is_selected(manifest)
+        return selected_by(self.label_selector, self.field_selector, self.namespace)(manifest)
 
 
 Question: TypeAlias = ObjectQuestion | ListQuestion

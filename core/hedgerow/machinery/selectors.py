@@ -17,7 +17,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.failures import Problem, json_type, rendered, unknown_fields
 from hedgerow.machinery.names import label_key_problem, label_value_problem
-from hedgerow.machinery.objects import Manifest, labels_of
+from hedgerow.machinery.objects import Manifest, key_of, labels_of
 
 Labels: TypeAlias = Mapping[str, str]
 
@@ -313,11 +313,12 @@ def parse_field_query(text: str) -> Result[tuple[FieldTerm, ...], str]:
 
 
 @lru_cache
-def selected_by(label_selector: str, field_selector: str) -> Callable[[Manifest], bool]:
-    """A predicate for objects that both queries select. The queries are parsed once."""
+def selected_by(label_selector: str, field_selector: str, namespace: str = "") -> Callable[[Manifest], bool]:
+    """A predicate for objects of a namespace that both queries select; the queries are parsed once."""
     labels, fields = parse_selector_query(label_selector).unwrap(), parse_field_query(field_selector).unwrap()
 
     def is_selected(manifest: Manifest) -> bool:
-        return labels.matches(labels_of(manifest)) and all(term.matches(manifest) for term in fields)
+        is_inside = namespace in {"", key_of(manifest).namespace}
+        return is_inside and labels.matches(labels_of(manifest)) and all(term.matches(manifest) for term in fields)
 
     return is_selected

@@ -8,7 +8,7 @@ Source: managed-resources §3.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import Enum, auto
@@ -133,7 +133,14 @@ class _Reader:
             self._expected("an object", document, path)
             return base
         self._report_unknown(type(base), document, path)
-        stated = dict(self._stated(base, document, path))
+        stated: dict[str, Any] = {}
+        for declared in base.declared:
+            value = self._under_any_name(declared, document, path)
+            if value is not None:
+                default = getattr(base, declared.attribute)
+                read = self._value(declared, declared.value_type, value, child(path, declared.name), default)
+                if read or ZERO_IS_UNSET not in declared.marks:
+                    stated[declared.attribute] = read
         for key in document:
             if not isinstance(key, str):
                 self._expected("a string as key", key, f"{path}[{key}]")
@@ -151,15 +158,6 @@ class _Reader:
                     self.problems.append(Problem(at, f"is an unknown field{hint}", FieldErrorType.INVALID))
                 else:
                     self.warnings.append(f"{at}: unknown field, ignored{hint}")
-
-    def _stated(self, base: Section, document: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:
-        for declared in base.declared:
-            value = self._under_any_name(declared, document, path)
-            if value is not None:
-                default = getattr(base, declared.attribute)
-                read = self._value(declared, declared.value_type, value, child(path, declared.name), default)
-                if read or ZERO_IS_UNSET not in declared.marks:
-                    yield declared.attribute, read
 
     def _under_any_name(self, declared: SectionField, document: Mapping[Any, Any], path: str) -> Any:
         value, at = document.get(declared.name), child(path, declared.name)

@@ -7,18 +7,6 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TextIO
 
 import yaml
-from yaml.events import (
-    AliasEvent,
-    DocumentEndEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-    StreamStartEvent,
-)
 
 from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, ReadingBudget, Slices
 from hedgerow.machinery.documents.document import Document
@@ -85,21 +73,21 @@ def read_yaml(
     builder = ValueBuilder(first_line, is_strict=is_strict, most_nodes=most_nodes)
     documents: list[Document] = []
     take: dict[type, Callable[[Any], None]] = {
-        ScalarEvent: builder.scalar,
-        AliasEvent: builder.alias,
-        SequenceStartEvent: builder.begin,
-        MappingStartEvent: builder.begin,
-        SequenceEndEvent: builder.end,
-        MappingEndEvent: builder.end,
-        DocumentEndEvent: lambda _: documents.append(builder.document()),
+        yaml.ScalarEvent: builder.scalar,
+        yaml.AliasEvent: builder.alias,
+        yaml.SequenceStartEvent: builder.begin,
+        yaml.MappingStartEvent: builder.begin,
+        yaml.SequenceEndEvent: builder.end,
+        yaml.MappingEndEvent: builder.end,
+        yaml.DocumentEndEvent: lambda _: documents.append(builder.document()),
     }
     document_start = start
     try:
         parser = _Parser(text if source is None else source)
-        while (kind := type(event := parser.get_event())) is not StreamEndEvent:
-            if kind is DocumentStartEvent:
+        while (kind := type(event := parser.get_event())) is not yaml.StreamEndEvent:
+            if kind is yaml.DocumentStartEvent:
                 document_start = start + event.start_mark.index
-            elif kind is not StreamStartEvent:
+            elif kind is not yaml.StreamStartEvent:
                 take[kind](event)
             # With the blanks and comments before an event.
             characters = event.end_mark.index - event.start_mark.index
