@@ -113,14 +113,10 @@ def with_spread_constraints(context: HAContext, workload: Manifest) -> Manifest:
     existing = objects_at(workload, *_CONSTRAINTS)
     labels = texts_at(workload, "spec", "template", "metadata", "labels")
     selector = {"matchLabels": labels} if labels else {}
+    unsatisfiable = "DoNotSchedule" if context.failure_tolerance else "ScheduleAnyway"
     wanted = [
         *(each for each in existing if each.get("topologyKey") not in (HOSTNAME, ZONE)),
-        {
-            "topologyKey": HOSTNAME,
-            "maxSkew": 1,
-            "whenUnsatisfiable": "DoNotSchedule" if context.failure_tolerance else "ScheduleAnyway",
-            "labelSelector": selector,
-        },
+        {"topologyKey": HOSTNAME, "maxSkew": 1, "whenUnsatisfiable": unsatisfiable, "labelSelector": selector},
     ]
     most, zones = max(replicas, context.scaled_maximum or 0), len(context.zones)
     if zones > 1 and context.failure_tolerance in (None, "zone"):

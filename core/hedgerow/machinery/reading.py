@@ -169,22 +169,18 @@ def fields_at(*paths: str) -> dict[str, Any]:
 
 
 def pruned(value: Any, fields: Fields | None) -> Any:
-    """The listed members of a value, with shared texts, but no object without any of them.
-
-    Values of another type stay, so that rules fail on them.
-    """
+    """The listed members of a value, with shared texts; values of another type stay, so that rules fail on them."""
     if fields is None:
         return shared_text(value) if isinstance(value, str) else value
     if isinstance(value, (dict, Mapping)):
-        kept = ((name, below, pruned(value[name], below)) for name, below in fields.items() if name in value)
-        return {name: member for name, below, member in kept if below is None or member != {}}
+        return {name: pruned(value[name], below) for name, below in fields.items() if name in value}
     if isinstance(value, list):
         return [pruned(item, fields) for item in value]
     return value
 
 
 def keeping(*paths: str, labels: Iterable[str] = (), annotations: Iterable[str] = ()) -> Callable[[Manifest], Manifest]:
-    """The transform that keeps the fields of an object at dotted paths, and these labels and annotations."""
+    """The transform that keeps the fields of an object at dotted paths, and these labels and annotations, if any."""
     fields = fields_at(*paths)
     chosen = {"labels": dict.fromkeys(labels), "annotations": dict.fromkeys(annotations)}
     fields.setdefault("metadata", {}).update({field: names for field, names in chosen.items() if names})

@@ -124,6 +124,7 @@ _POOL: Final = (
     *(field(f"machineControllerManager.machine{what}Timeout", DURATION) for what in ("Drain", "Health", "Creation")),
 )
 
+_PURPOSE: Final = one_of(("provision", "reconcile"), unless=(None, ""))
 _FILE: Final = ("path", "content.secretRef.name", "content.secretRef.dataKey", "content.inline.encoding")
 
 KINDS: Final[Mapping[str, Kind]] = {
@@ -184,13 +185,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         _extension(
             "operatingsystemconfigs",
             "OperatingSystemConfig",
-            field(
-                "spec.purpose",
-                TEXT,
-                required,
-                one_of(("provision", "reconcile"), unless=(None, "")),
-                is_immutable=True,
-            ),
+            field("spec.purpose", TEXT, required, _PURPOSE, is_immutable=True),
             each(
                 "spec.units",
                 field("name", TEXT, required),

@@ -17,14 +17,13 @@ from hedgerow.api.network_policies import (
     IDENTITY,
     POLICY_DESCRIPTION,
     correction,
-    identifying_metadata,
     policy_manifest,
     transform_policy,
 )
 from hedgerow.machinery import plan
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, own_key
-from hedgerow.machinery.deletion_guard import transform_allowance
+from hedgerow.machinery.deletion_guard import ALLOW_DELETIONS
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import (
     Manifest,
@@ -32,7 +31,6 @@ from hedgerow.machinery.objects import (
     annotations_of,
     is_terminating,
     key_of,
-    labels_of,
     resource_version_of,
     uid_of,
 )
@@ -52,6 +50,7 @@ from hedgerow.operator.namespace_network_policies.views import (
     NamespacePolicyConfig,
     NamespaceView,
     RuntimeNetworks,
+    ShootNetworks,
     ShootView,
     subsets_of,
 )
@@ -130,21 +129,14 @@ def namespace_of_policy(policy: Manifest, _snapshot: Snapshot) -> tuple[ObjectKe
     return (namespace_key(key.namespace),) if key.name in NAMES else ()
 
 
-def transform_namespace(namespace: Manifest) -> Manifest:
-    """Identity, all labels, the phase, and the annotation that the deletion guard reads."""
-    metadata = {**identifying_metadata(namespace), "labels": labels_of(namespace)}
-    if allowance := transform_allowance(namespace):
-        metadata["annotations"] = allowance
-    return {"metadata": metadata, "status": {"phase": (namespace.get("status") or {}).get("phase")}}
-
-
+transform_namespace: Final = keeping(*IDENTITY, "metadata.labels", "status.phase", annotations=(ALLOW_DELETIONS,))
 transform_endpoints: Final = keeping(*IDENTITY, "subsets")
-
-
-def transform_cluster(cluster: Manifest) -> Manifest:
-    """Identity, the networks of the shoot, and whether it has workers."""
-    shoot = ShootView.of(cluster)
-    return {"metadata": identifying_metadata(cluster), "spec": {"shoot": shoot.manifest()} if shoot else {}}
+transform_cluster: Final = keeping(
+    *IDENTITY,
+    "spec.shoot.kind",
+    *(f"spec.shoot.spec.networking.{name}" for name in ShootNetworks._fields),
+    "spec.shoot.spec.provider.workers.name",
+)
 
 
 def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[NamespacePolicyConfig]) -> plan.Plan:

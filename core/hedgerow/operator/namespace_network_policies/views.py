@@ -8,7 +8,7 @@ Source: network-and-nodes §3.2, §3.3, §3.7, §3.8, §3.10.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from hedgerow.api.kubernetes import METADATA_NAME
 from hedgerow.api.network_policies import PortManifest
@@ -95,13 +95,6 @@ class ShootView(NamedTuple):
     def networks(self) -> ShootNetworks:
         """The networks that are set."""
         return self.networking or ShootNetworks()
-
-    def manifest(self) -> dict[str, Any]:
-        """A shoot with nothing but this."""
-        spec: dict[str, Any] = {"provider": {"workers": [{}] if self.has_workers else []}}
-        if self.networking is not None:
-            spec["networking"] = {name: text for name, text in self.networking._asdict().items() if text}
-        return {"spec": spec}
 
 
 @dataclass(frozen=True, slots=True)

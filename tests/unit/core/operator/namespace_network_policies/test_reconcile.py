@@ -255,7 +255,5 @@ def test_objects_are_kept_as_far_as_they_are_read() -> None:
 
     kept = world.snapshot.get(CLUSTERS, ObjectKey("", SHOOT))
 
-    assert kept == {
-        "metadata": {"name": SHOOT},
-        "spec": {"shoot": {"spec": {"networking": SHOOT_NETWORKING, "provider": {"workers": [{}]}}}},
-    }
+    spec = {"networking": SHOOT_NETWORKING, "provider": {"workers": [{"name": "w"}]}}
+    assert kept == {"metadata": {"name": SHOOT}, "spec": {"shoot": {"kind": "Shoot", "spec": spec}}}
