@@ -52,9 +52,10 @@ def condition_is_not(condition_type: str, expected: str, *, may_be_absent: bool)
         condition = status_condition(live, condition_type)
         if condition is None:
             return None if may_be_absent else missing(condition_type)
-        status, reason, message = (text_at(condition, name) or "" for name in ("status", "reason", "message"))
+        status = text_at(condition, "status") or ""
         if status == expected:
             return None
+        reason, message = text_at(condition, "reason") or "", text_at(condition, "message") or ""
         invalid = f'condition "{condition_type}" has invalid status {status} (expected {expected})'
         return f"{invalid} due to {reason}: {message}"
 

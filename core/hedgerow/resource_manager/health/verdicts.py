@@ -156,7 +156,7 @@ async def concluded(
     def cached(kind: Kind, key: ObjectKey) -> Observed | Failure | None:
         found = _cached(kind, key, served[kind], snapshot)
         counted = _counted(found, snapshot) if with_pods and isinstance(found, Observed) else found
-        return None if isinstance(counted, ObjectQuestion | ListQuestion) else counted
+        return None if isinstance(counted, (ObjectQuestion, ListQuestion)) else counted
 
     async def live(kind: Kind, key: ObjectKey) -> Observed | Failure:
         found = _cached(kind, key, served[kind], snapshot)

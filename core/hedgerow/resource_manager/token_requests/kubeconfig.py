@@ -156,17 +156,22 @@ class TokenData:
     @property
     def problem(self) -> str | None:
         """Why a token cannot be put into the data; none if it can."""
-        refused: str | None = self.with_token("x" * _LARGEST_TOKEN).swap().value_or(None)
+        refused: str | None = self.with_token("", room=_LARGEST_TOKEN).swap().value_or(None)
         return refused
 
-    def with_token(self, token: str) -> Result[Data, str]:
-        """The data to change so that they hold a token, or why they cannot; a token beside a kubeconfig stays."""
+    def with_token(self, token: str, room: int = 0) -> Result[Data, str]:
+        """The data to change so that they hold a token, or why they cannot; a token beside a kubeconfig stays.
+
+        A kubeconfig that cannot be read with `room` more bytes is refused.
+        """
         if self.content is None:
             return Success({TOKEN: b64encode(token.encode()).decode()})
-        return self.content.bind(with_current_user).bind(lambda kubeconfig: _encoded(kubeconfig.with_token(token)))
+        return self.content.bind(with_current_user).bind(
+            lambda found: _encoded(found.with_token(token), LARGEST - room)
+        )
 
 
-def _encoded(kubeconfig: bytes) -> Result[Data, str]:
-    if len(kubeconfig) > LARGEST:
+def _encoded(kubeconfig: bytes, longest: int) -> Result[Data, str]:
+    if len(kubeconfig) > longest:
         return Failure(f"would be larger than {LARGEST // 1024} KiB with a new token")
     return Success({KUBECONFIG: b64encode(kubeconfig).decode()})
