@@ -67,20 +67,12 @@ class ElectionEvent:
     detail: str = ""
 
 
-_ENTERED: Final = {
-    Phase.LEADING: EventKind.LEADING,
-    Phase.LOST: EventKind.LOST,
-    Phase.RELEASED: EventKind.RELEASED,
-    Phase.ABANDONED: EventKind.ABANDONED,
-}
-
-
 def phase_events(before: Election, after: Election) -> tuple[ElectionEvent, ...]:
     """The event of the phase that was entered, and who leads now if that is another than was known."""
     events = []
-    if after.phase is not before.phase and after.phase in _ENTERED:
-        details = {Phase.LEADING: after.identity, Phase.LOST: after.loss}
-        events.append(ElectionEvent(_ENTERED[after.phase], details.get(after.phase, "")))
+    if after.phase is not before.phase and (after.phase is Phase.LEADING or after.phase.is_final):
+        detail = after.identity if after.phase is Phase.LEADING else after.loss
+        events.append(ElectionEvent(EventKind(after.phase.value), detail))
     holder = holder_of(after.lease) if after.lease is not None else ""
     known = holder_of(before.lease) if before.lease is not None else ""
     if holder not in {"", known, after.identity}:

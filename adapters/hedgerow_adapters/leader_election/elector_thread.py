@@ -137,7 +137,7 @@ class ElectorThread:
             heart.cancel()
             self._decided.set()
             self._over.set()
-            self._tell_thread(self._stop_thread)
+            self._tell_thread(lambda: [task.cancel() for task in asyncio.all_tasks()])
 
     async def wait_until_leading(self) -> bool:
         """As that of `LeaderElector`."""
@@ -178,10 +178,6 @@ class ElectorThread:
             watch.cancel()
             await asyncio.wait({election, watch})
 
-    def _stop_thread(self) -> None:
-        for task in asyncio.all_tasks():
-            task.cancel()
-
     def _tell_main_loop(self, event: ElectionEvent) -> None:
         with suppress(RuntimeError):  # closed: the process ends
             self._main.call_soon_threadsafe(self._hear, event)
@@ -193,7 +189,7 @@ class ElectorThread:
             self._decided.set()
         self._on_event(event)
 
-    def _tell_thread(self, work: Callable[[], None]) -> None:
+    def _tell_thread(self, work: Callable[[], object]) -> None:
         if self._thread_loop is not None:
             with suppress(RuntimeError):  # closed: the election is over
                 self._thread_loop.call_soon_threadsafe(work)

@@ -53,21 +53,18 @@ class HttpServer:
         """
         self._purpose = purpose
         self._where = where
-        self._respond = respond
         self._limits = limits
         share = (files or FileBudget.of(limits.connections)).share(limits.connections)
         self._connections = Connections(share, limits.held)
         self._observer = observer or ConnectionObserver()
         self._tls = tls
-        self._http: web.Server | None = None
+        self._http = web.Server(respond)
         self._door: Door | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     def open(self) -> int:
         """Serve from now on; the port. Raises ListenError."""
-        http = self._http = web.Server(self._respond)
-        listening = listening_socket(self._purpose, self._where)
-        self._door = Door(listening, lambda accepted: self._take(accepted, http), self._cannot)
+        self._door = Door(listening_socket(self._purpose, self._where), self._take, self._cannot)
         self._tasks.add(asyncio.create_task(self._sweep()))
         return self._door.port
 
@@ -80,14 +77,13 @@ class HttpServer:
     async def close(self) -> None:
         """End all connections; answers under way have a moment to arrive."""
         self.close_door()
-        if self._http is not None:
-            await self._http.shutdown(self._limits.goodbye)
+        await self._http.shutdown(self._limits.goodbye)
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _take(self, accepted: socket.socket, http: web.Server) -> None:
+    def _take(self, accepted: socket.socket) -> None:
         """Begin with a connection, unless all others are busy and there are too many of them."""
         if self._connections.are_full:
             has_room = self._connections.close_idlest()
@@ -103,7 +99,7 @@ class HttpServer:
                 accepted.close()
 
         caller = Caller(lambda: handshake.cancel())  # noqa: PLW0108 -- it begins below
-        handshake = asyncio.create_task(self._shake_hands(caller, accepted, http))
+        handshake = asyncio.create_task(self._shake_hands(caller, accepted))
         self._connections.opened(caller)
         self._tasks.add(handshake)
         handshake.add_done_callback(done)
@@ -113,38 +109,30 @@ class HttpServer:
         self._observer.cannot_accept(error.strerror or str(error))
         self._connections.close_idlest()
 
-    async def _shake_hands(self, caller: Caller, accepted: socket.socket, http: web.Server) -> None:
+    async def _shake_hands(self, caller: Caller, accepted: socket.socket) -> None:
         try:
             async with asyncio.timeout(self._limits.handshake):
                 brings_something = await first_byte(accepted)
             self._connections.closed(caller)
             if brings_something:
-                await self._connect(accepted, http)
+                await self._connect(accepted)
             else:
                 accepted.close()
         except OSError as error:
             self._observer.handshake_failed(getattr(error, "reason", None) or str(error) or type(error).__name__)
             accepted.close()
 
-    async def _connect(self, accepted: socket.socket, http: web.Server) -> None:
+    async def _connect(self, accepted: socket.socket) -> None:
         # Cancelled, a handshake would keep its buffers until its time is up.
         abort = partial(hang_up, accepted)
-        connection = Connection(http, self._connections, self._limits, self._observer, abort)
+        connection = Connection(self._http, self._connections, self._limits, self._observer, abort)
+        times = {"ssl_handshake_timeout": self._limits.handshake, "ssl_shutdown_timeout": self._limits.goodbye}
+        security: dict[str, Any] = {"ssl": self._tls(), **times} if self._tls is not None else {}
         try:
-            await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, accepted, **self._security())
+            await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, accepted, **security)
         except BaseException:
             self._connections.closed(connection)
             raise
-
-    def _security(self) -> dict[str, Any]:
-        if self._tls is None:
-            return {}
-        limits = self._limits
-        return {
-            "ssl": self._tls(),
-            "ssl_handshake_timeout": limits.handshake,
-            "ssl_shutdown_timeout": limits.goodbye,
-        }
 
     async def _sweep(self) -> None:
         """Close what takes too long, every second."""
