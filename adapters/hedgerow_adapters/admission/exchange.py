@@ -24,6 +24,7 @@ from hedgerow.admission.review import BadReview, Review, answer, parse_review
 from hedgerow.admission.webhook import Decision, bad_request, internal_error
 from hedgerow.machinery.scalars import parse_duration
 from hedgerow_adapters.admission.reviewer import AT_ONCE, AdmissionObserver, BesideLoop, Reviewer
+from hedgerow_adapters.listening.connections import CrowdedError
 from hedgerow_adapters.protocol import json_codec
 
 CONTENT_TYPE: Final = "application/json"
@@ -53,10 +54,6 @@ COUNTED_AT_ONCE: Final = 2**20
 _MOST_PER_BYTE: Final = 40
 _BYTES_PER: Final = ((b"{", 96), (b"[", 88), (b":", 136), (b",", 60), (b'"', 35))
 """Of an object, a list, a member, an element and half a string, the parser's own memory included."""
-
-
-class CrowdedError(Exception):
-    """There is no room for a request now, for the reason in the text; its client may try again soon."""
 
 
 class TooLargeError(Exception):

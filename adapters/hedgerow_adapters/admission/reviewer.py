@@ -145,11 +145,7 @@ class Reviewer:
     """All webhooks of one process, by their paths."""
 
     def __init__(
-        self,
-        webhooks: Collection[Webhook],
-        view_of: Callable[[Webhook], View],
-        ask: Ask,
-        observer: AdmissionObserver,
+        self, webhooks: Collection[Webhook], view_of: Callable[[Webhook], View], ask: Ask, observer: AdmissionObserver
     ) -> None:
         self._served = {webhook.path: _Served(webhook, view_of(webhook)) for webhook in webhooks}
         self._ask = ask
@@ -169,12 +165,7 @@ class Reviewer:
         return served.is_complete
 
     async def review(
-        self,
-        path: str,
-        request: AdmissionRequest,
-        patience: float,
-        spent: float = 0,
-        computing: Computing = AT_ONCE,
+        self, path: str, request: AdmissionRequest, patience: float, spent: float = 0, computing: Computing = AT_ONCE
     ) -> Decision:
         """What the webhook at a path decides within `patience` seconds, of which so many are `spent`, or a denial."""
         served = self._served[path]

@@ -22,12 +22,12 @@ from typing import Final, cast
 from aiohttp import web
 
 from hedgerow_adapters.admission.certificates import Certificates
-from hedgerow_adapters.admission.exchange import CrowdedError, Exchange, TooLargeError
+from hedgerow_adapters.admission.exchange import Exchange, TooLargeError
 from hedgerow_adapters.admission.reviewer import AdmissionObserver
 from hedgerow_adapters.listening import connections
 from hedgerow_adapters.listening.accepting import Listener
-from hedgerow_adapters.listening.connection import SERVER, Connection, RefusedError, refusal
-from hedgerow_adapters.listening.connections import FileBudget
+from hedgerow_adapters.listening.connection import SERVER, Connection, refusal
+from hedgerow_adapters.listening.connections import CrowdedError, FileBudget
 from hedgerow_adapters.listening.server import HttpServer
 
 CHECK_PATIENCE: Final = 10.0
@@ -163,8 +163,6 @@ class AdmissionServer:
             return _refusal(request, HTTPStatus.BAD_REQUEST)
         except TooLargeError:
             return _refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        except RefusedError:
-            return self._crowded(path, request, "requests hold as many bytes as they may")
         except CrowdedError as error:
             return self._crowded(path, request, str(error))
 

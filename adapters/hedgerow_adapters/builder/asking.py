@@ -63,9 +63,7 @@ class NotDoneError(Exception):
         self.problem = problem
 
 
-def answered(
-    function: Callable[P, Coroutine[Any, Any, T]],
-) -> Callable[P, Coroutine[Any, Any, Result[T, NotDone]]]:
+def answered(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, Result[T, NotDone]]]:
     """A function that returns its failure as a value, and starts again where somebody else wrote in between."""
 
     @wraps(function)

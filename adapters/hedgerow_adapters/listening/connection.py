@@ -13,13 +13,12 @@ from aiohttp import web
 from aiohttp.http import HttpProcessingError
 from typing_extensions import override
 
-from hedgerow_adapters.listening.connections import ConnectionObserver, Connections, Limits
+from hedgerow_adapters.listening.connections import ConnectionObserver, Connections, CrowdedError, Limits
 
 SERVER: Final = "hedgerow"
 _LINGERING: Final = 1.0
 """Seconds in which the rest of a request that is refused may still arrive, so that the client sees the refusal."""
-
-
+_NO_ROOM: Final = "requests hold as many bytes as they may"
 UNAUTHORIZED: Final = (
     b"HTTP/1.1 401 Unauthorized\r\n"
     b"Content-Type: text/plain; charset=utf-8\r\n"
@@ -28,10 +27,6 @@ UNAUTHORIZED: Final = (
     b"\r\n"
     b"client certificate required\r\n"
 )
-
-
-class RefusedError(Exception):
-    """There is no room for a request beside those that are answered."""
 
 
 @dataclass(eq=False, slots=True)
@@ -97,10 +92,10 @@ class Connection(web.RequestHandler):
         """Wait for the rest of a request within the context.
 
         Raises:
-            RefusedError: there is no room for it.
+            CrowdedError: there is no room for it.
         """
         if self._is_refused:
-            raise RefusedError
+            raise CrowdedError(_NO_ROOM)
         time_limit = asyncio.timeout(None)
         try:
             async with time_limit:
@@ -108,7 +103,7 @@ class Connection(web.RequestHandler):
                 yield
         except TimeoutError:
             if time_limit.expired():
-                raise RefusedError from None
+                raise CrowdedError(_NO_ROOM) from None
             raise
         finally:
             self._receiving = None

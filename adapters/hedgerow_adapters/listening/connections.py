@@ -69,6 +69,10 @@ class FileBudget:
         return max(LEAST, connections * self.available // max(1, self.wanted))
 
 
+class CrowdedError(Exception):
+    """There is no room for a request now, for the reason in the text; its client may try again soon."""
+
+
 class ConnectionObserver:
     """Every method does nothing; a subclass overrides what it is interested in."""
 

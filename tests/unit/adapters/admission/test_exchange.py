@@ -9,9 +9,10 @@ import pytest
 
 from hedgerow.admission import Allowed, Webhook
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow_adapters.admission.exchange import CrowdedError, Exchange
+from hedgerow_adapters.admission.exchange import Exchange
 from hedgerow_adapters.admission.reviewer import AdmissionObserver, Reviewer
 from hedgerow_adapters.cache import StoreSnapshot
+from hedgerow_adapters.listening.connections import CrowdedError
 from hedgerow_adapters.protocol import json_codec
 from tests.unit.adapters.admission.fuzz.examples import landscape
 from tests.unit.adapters.admission.fuzz.laws import Court

@@ -11,12 +11,12 @@ from hedgerow_adapters.admission.exchange import (
     HUGE,
     LARGE_BODY,
     REST,
-    CrowdedError,
     Parsing,
     TooLargeError,
     parsed,
     parsed_size,
 )
+from hedgerow_adapters.listening.connections import CrowdedError
 from tests.virtual_clock import virtual_time
 
 MEBIBYTE = 2**20
