@@ -193,25 +193,25 @@ async def serve(
 def _routes(endpoint: Endpoint, on_problem: Callable[[str, Mapping[str, str]], None]) -> Routes:
     """What is served at which path for an endpoint."""
 
-    async def answer_all(request: web.BaseRequest) -> web.Response:
+    def route(judge: Callable[[web.BaseRequest], Awaitable[HealthAnswer]]) -> Handler:
+        async def respond(request: web.BaseRequest) -> web.Response:
+            answer = await judge(request)
+            if answer.problems:
+                on_problem(endpoint.name, answer.problems)
+            return web.Response(status=answer.status, text=answer.text, headers=_HEADERS)
+
+        return respond
+
+    def judge_all(request: web.BaseRequest) -> Awaitable[HealthAnswer]:
         excluded = request.query.getall("exclude", [])
-        answer = await health_of(endpoint, excluded=excluded, verbose="verbose" in request.query)
-        return respond(answer)
+        return health_of(endpoint, excluded=excluded, verbose="verbose" in request.query)
 
-    def answer_one(name: str, check: Check) -> Handler:
-        async def answer(_request: web.BaseRequest) -> web.Response:
-            return respond(await health_of_one(name, check))
-
-        return answer
-
-    def respond(answer: HealthAnswer) -> web.Response:
-        if answer.problems:
-            on_problem(endpoint.name, answer.problems)
-        return web.Response(status=answer.status, text=answer.text, headers=_HEADERS)
+    def judge_one(name: str, check: Check) -> Handler:
+        return route(lambda _request: health_of_one(name, check))
 
     path = f"/{endpoint.name}"
-    single = {f"{path}/{name}": answer_one(name, check) for name, check in endpoint.effective_checks.items()}
-    return {path: answer_all, f"{path}/": answer_all, **single}
+    single = {f"{path}/{name}": judge_one(name, check) for name, check in endpoint.effective_checks.items()}
+    return {path: route(judge_all), f"{path}/": route(judge_all), **single}
 
 
 def _metrics_handler(exposition: Callable[[], bytes]) -> Handler:

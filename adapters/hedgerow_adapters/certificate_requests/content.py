@@ -21,6 +21,9 @@ _STRING_TYPES: Final = frozenset({"UTF8String", "PrintableString", "IA5String"})
 """Those of whose bytes all readers make the same text."""
 
 
+_UNREADABLE: Final = (x509.InvalidVersion, x509.DuplicateExtension, x509.UnsupportedGeneralNameType)
+
+
 class _AmbiguousError(ValueError):
     """What another reader may understand differently."""
 
@@ -34,14 +37,9 @@ def content_of(der: bytes) -> Result[CertificateRequest, str]:
             return Success(_content(der))
     except _AmbiguousError as error:
         return Failure(str(error))
-    except (
-        ValueError,
-        TypeError,
-        x509.InvalidVersion,
-        x509.DuplicateExtension,
-        x509.UnsupportedGeneralNameType,
-    ) as error:
-        return Failure(f"malformed certificate request: {_one_line(error)}")
+    except (ValueError, TypeError, *_UNREADABLE) as error:
+        problem = " ".join(str(error).split()) or type(error).__name__
+        return Failure(f"malformed certificate request: {problem}")
 
 
 def _content(der: bytes) -> CertificateRequest:
@@ -61,14 +59,13 @@ def _content(der: bytes) -> CertificateRequest:
 
 
 def _texts(subject: x509.Name, oid: ObjectIdentifier) -> tuple[str, ...]:
-    return tuple(_text(attribute) for attribute in subject.get_attributes_for_oid(oid))
-
-
-def _text(attribute: x509.NameAttribute[str | bytes]) -> str:
-    string_type = attribute._type.name  # noqa: SLF001 -- nothing else tells it, and readers differ by it
-    if isinstance(attribute.value, bytes) or string_type not in _STRING_TYPES:
-        raise _AmbiguousError(f"{attribute.rfc4514_attribute_name} in subject is a {string_type}")
-    return attribute.value
+    texts = []
+    for attribute in subject.get_attributes_for_oid(oid):
+        string_type = attribute._type.name  # noqa: SLF001 -- nothing else tells it, and readers differ by it
+        if isinstance(attribute.value, bytes) or string_type not in _STRING_TYPES:
+            raise _AmbiguousError(f"{attribute.rfc4514_attribute_name} in subject is a {string_type}")
+        texts.append(attribute.value)
+    return tuple(texts)
 
 
 def _alternative_names(csr: x509.CertificateSigningRequest) -> Iterable[x509.GeneralName]:
@@ -84,7 +81,3 @@ def _address(name: x509.IPAddress) -> str:
     if not isinstance(name.value, IPv4Address | IPv6Address):
         raise _AmbiguousError("an IP address of the SANs has another length than 4 or 16 bytes")
     return str(name.value)
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
