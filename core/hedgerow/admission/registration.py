@@ -7,7 +7,7 @@ Source: webhooks-and-tokens §3.1, §4.1, §4.2; §4 (I-6).
 """
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -139,7 +139,7 @@ def _mutating(  # noqa: PLR0911 -- a table: one return for each webhook
     match webhook.name:
         case "token-invalidator":
             labelled = LabelSelector(((SECRET_PURPOSE, TOKEN_INVALIDATOR),))
-            return registered(_written("", "v1", "secrets"), mode.namespaces, labelled)
+            return registered(written("", "v1", "secrets"), mode.namespaces, labelled)
         case "projected-token-mount" | "seccomp-profile" as name:
             skipped = "seccompprofile" if name == "seccomp-profile" else name
             objects = LabelSelector((), (_not_skipped(skipped), foreign))
@@ -147,9 +147,9 @@ def _mutating(  # noqa: PLR0911 -- a table: one return for each webhook
         case "high-availability-config":
             consider = LabelSelector((_considered(HIGH_AVAILABILITY),), mode.namespaces.match_expressions)
             rules: tuple[Rule, ...] = (
-                *_written("apps", "v1", "deployments", "statefulsets"),
+                *written("apps", "v1", "deployments", "statefulsets"),
                 Rule((CREATE, UPDATE), ("autoscaling",), ("v2beta1", "v2"), ("horizontalpodautoscalers",)),
-                *_written("autoscaling.k8s.io", "v1alpha1", "hvpas"),
+                *written("autoscaling.k8s.io", "v1alpha1", "hvpas"),
             )
             objects = mode.objects(_not_skipped(HIGH_AVAILABILITY))
             return registered(rules, consider, objects, matches_equivalents=True)
@@ -168,7 +168,7 @@ def _mutating(  # noqa: PLR0911 -- a table: one return for each webhook
             objects = mode.objects(_not_skipped("system-components-config"))
             return registered(_PODS, mode.namespaces_of_pods(home), objects) if mode is Mode.TARGET else None
         case "endpoint-slice-hints" as name:
-            rules = _written("discovery.k8s.io", "v1", "endpointslices")
+            rules = written("discovery.k8s.io", "v1", "endpointslices")
             return registered(rules, mode.namespaces, LabelSelector((_considered(name),)), matches_equivalents=True)
         case "pod-topology-spread-constraints":
             objects = mode.objects(foreign, _not_skipped("topology-spread-constraints"))
@@ -182,7 +182,7 @@ def _validating(webhook: Webhook) -> Iterator[RegisteredWebhook]:
     resources = [kind.resource for kind in KINDS.values()]
     if webhook.name != "crd-deletion-protection":
         group, version, plural, _, _ = next(each for each in resources if path_of(each) == webhook.path)
-        yield registered(f"validation.extensions.{plural}.{DOMAIN}", _written(group, version, plural))
+        yield registered(f"validation.extensions.{plural}.{DOMAIN}", written(group, version, plural))
         return
     definitions = Rule((DELETE,), ("apiextensions.k8s.io",), ("v1beta1", "v1"), ("customresourcedefinitions",))
     protected = LabelSelector((PROTECTED_DEFINITIONS,))
@@ -193,7 +193,8 @@ def _validating(webhook: Webhook) -> Iterator[RegisteredWebhook]:
     yield registered(f"cr-deletion-protection.{DOMAIN}", rules)
 
 
-def _written(group: str, version: str, *plurals: str) -> tuple[Rule, ...]:
+def written(group: str, version: str, *plurals: str) -> tuple[Rule, ...]:
+    """The rule for resources that are created or updated."""
     return (Rule((CREATE, UPDATE), (group,), (version,), plurals),)
 
 
@@ -231,26 +232,41 @@ def build_webhook_configurations(
     app, is_here = service_name(name_prefix), mode is not Mode.TARGET
     if not url and not is_here:
         url = f"https://{app}.{namespace}:443"
-    authority = {"caBundle": b64encode(ca_bundle).decode("ascii")} if ca_bundle else {}
-
-    def client_config(path: str) -> dict[str, Any]:
-        if url:
-            return {"url": f"{url}{path}", **authority}
-        return {"service": {"name": app, "namespace": namespace, "path": path}, **authority}
-
-    webhooks = registered_webhooks(mode, app, namespace, config)
     name, labels = (app, NOT_REMEDIATED) if is_here else (f"{app}-shoot", {})
-    entries = {
-        MUTATING: [_entry(each, client_config(each.path)) for each in webhooks if each.is_mutating],
-        VALIDATING: [_entry(each, client_config(each.path)) for each in webhooks if not each.is_mutating],
-    }
+    webhooks = registered_webhooks(mode, app, namespace, config)
+    return configurations(name, {"app": app, **labels}, webhooks, WebhookServer(app, namespace, ca_bundle, url))
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookServer:
+    """Where API servers reach webhooks."""
+
+    service: str
+    namespace: str
+    ca_bundle: bytes = b""
+    """PEM of the authorities that may have signed its certificate; empty: those that API servers trust."""
+    url: str = ""
+    """`https://HOST:PORT`; empty: the Service."""
+
+    def client_config(self, path: str) -> dict[str, Any]:
+        """How to call the webhook of a path."""
+        authority = {"caBundle": b64encode(self.ca_bundle).decode("ascii")} if self.ca_bundle else {}
+        if self.url:
+            return {"url": f"{self.url}{path}", **authority}
+        return {"service": {"name": self.service, "namespace": self.namespace, "path": path}, **authority}
+
+
+def configurations(
+    name: str, labels: Mapping[str, str], webhooks: Iterable[RegisteredWebhook], server: WebhookServer
+) -> tuple[Manifest, ...]:
+    """The objects that register webhooks, all of one name: at most one for those that mutate, and one for others."""
+    entries: dict[str, list[Manifest]] = {MUTATING: [], VALIDATING: []}
+    for webhook in webhooks:
+        kind = MUTATING if webhook.is_mutating else VALIDATING
+        entries[kind].append(_entry(webhook, server.client_config(webhook.path)))
+    metadata = {"name": name, "labels": dict(labels)}
     return tuple(
-        {
-            "apiVersion": API_VERSION,
-            "kind": kind,
-            "metadata": {"name": name, "labels": {"app": app, **labels}},
-            "webhooks": of_kind,
-        }
+        {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "webhooks": of_kind}
         for kind, of_kind in entries.items()
         if of_kind
     )

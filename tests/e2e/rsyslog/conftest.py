@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.control_plane import ControlPlane
+from tests.control_plane.plane import WORKLOAD_CONTROLLERS
 from tests.e2e.rsyslog.authority import Authority
 from tests.e2e.rsyslog.daemons import Node, Server, free_port
 from tests.e2e.rsyslog.programs import Programs, ProgramsError, installed
+from tests.e2e.rsyslog.seed import Shoot, define
 
 
 @pytest.fixture(scope="session")
@@ -48,3 +51,18 @@ def server(programs: Programs, folder: Path) -> Server:
 def authority() -> Authority:
     """Who signs the certificates of servers and nodes."""
     return Authority()
+
+
+@pytest.fixture(scope="module")
+def seed(servers: Path) -> Iterator[ControlPlane]:
+    """A seed of the module's own: the cleaner's DaemonSet has one name in it."""
+    with ControlPlane() as running:
+        define(running)
+        running.start_controller_manager(WORKLOAD_CONTROLLERS)
+        yield running
+
+
+@pytest.fixture
+def shoot(seed: ControlPlane, namespace_prefix: str) -> Shoot:
+    """A Shoot without the extension."""
+    return Shoot(seed, f"shoot--{namespace_prefix}")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from hedgerow.api.gardener import CLUSTERS, EXTENSIONS, OPERATING_SYSTEM_CONFIGS
+from hedgerow.api.gardener import CLUSTERS, EXTENSIONS, OPERATING_SYSTEM_CONFIGS, SHOOTS
 from hedgerow.api.kubernetes import CONFIG_MAPS, DAEMON_SETS, NAMESPACES, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
@@ -24,7 +24,7 @@ _ANYTHING: Final = {"type": "object", "x-kubernetes-preserve-unknown-fields": Tr
 def define(control_plane: ControlPlane) -> None:
     """Returns once the API server stores ManagedResources and what Gardener defines."""
     define_managed_resources(control_plane)
-    for resource in (CLUSTERS, EXTENSIONS, OPERATING_SYSTEM_CONFIGS):
+    for resource in (CLUSTERS, EXTENSIONS, OPERATING_SYSTEM_CONFIGS, SHOOTS):
         version = {"name": resource.version, "served": True, "storage": True, "schema": {"openAPIV3Schema": _ANYTHING}}
         definition = {
             "apiVersion": "apiextensions.k8s.io/v1",
@@ -64,25 +64,30 @@ class Shoot:
         self.control_plane = control_plane
         self.namespace = namespace
         self.key = ObjectKey(namespace, TYPE)
-        self.create(NAMESPACES, {"metadata": {"name": namespace}})
+        labels = {f"extensions.gardener.cloud/{TYPE}": "true"}
+        self.create(NAMESPACES, {"metadata": {"name": namespace, "labels": labels}})
         shoot = {"metadata": {"name": "foo", "uid": "uid"}, "spec": {}, "status": {}}
         self.create(CLUSTERS, {"metadata": {"name": namespace}, "spec": {"shoot": shoot}})
 
     def create(self, resource: Resource, manifest: Manifest) -> None:
+        status, answer = self.ask_to_create(resource, manifest)
+        assert status == http.client.CREATED, answer
+
+    def ask_to_create(self, resource: Resource, manifest: Manifest) -> tuple[int, Any]:
+        """What the API server answers."""
         typed = {"apiVersion": resource.api_version, "kind": resource.kind, **manifest}
         path = object_path(resource, key_of(typed)).rpartition("/")[0]
-        status, answer = self.control_plane.request("POST", path, typed)
-        assert status == http.client.CREATED, answer
+        return self.control_plane.request("POST", path, typed)
 
     def get(self, resource: Resource, key: ObjectKey) -> Any:
         """An object, or none."""
         status, answer = self.control_plane.request("GET", object_path(resource, key))
         return answer if status == http.client.OK else None
 
-    def enable(self, **metadata: Any) -> None:
+    def enable(self, config: Manifest | None = None) -> None:
         """Ask for the extension."""
-        metadata = {"namespace": self.namespace, "name": TYPE, **metadata}
-        self.create(EXTENSIONS, {"metadata": metadata, "spec": {"type": TYPE}})
+        spec = {"type": TYPE, **({"providerConfig": config} if config else {})}
+        self.create(EXTENSIONS, {"metadata": {"namespace": self.namespace, "name": TYPE}, "spec": spec})
 
     def ask_for(self, operation: str) -> None:
         """Annotate the Extension."""

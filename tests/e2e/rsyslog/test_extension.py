@@ -7,26 +7,10 @@ from typing import Any
 import pytest
 
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
-from tests.control_plane.plane import WORKLOAD_CONTROLLERS
 from tests.e2e.resource_manager import ResourceManager, configuration, errors_of
-from tests.e2e.rsyslog.seed import TYPE, ExtensionProcess, Shoot, define
+from tests.e2e.rsyslog.seed import TYPE, ExtensionProcess, Shoot
 
 FINALIZER = f"extensions.gardener.cloud/{TYPE}"
-
-
-@pytest.fixture(scope="module")
-def seed(servers: Path) -> Iterator[ControlPlane]:
-    """A seed of the module's own: the cleaner's DaemonSet has one name in it."""
-    with ControlPlane() as running:
-        define(running)
-        running.start_controller_manager(WORKLOAD_CONTROLLERS)
-        yield running
-
-
-@pytest.fixture
-def shoot(seed: ControlPlane, namespace_prefix: str) -> Shoot:
-    """A Shoot without the extension."""
-    return Shoot(seed, f"shoot--{namespace_prefix}")
 
 
 @pytest.fixture

@@ -1,0 +1,55 @@
+"""The objects that register the webhooks of the extension at API servers.
+
+Source: rsyslog-relp §7.1, §12.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from hedgerow.admission.registration import (
+    NOT_REMEDIATED,
+    RegisteredWebhook,
+    WebhookServer,
+    configurations,
+    written,
+)
+from hedgerow.admission.webhook import Webhook
+from hedgerow.api.gardener import OPERATING_SYSTEM_CONFIGS, SHOOTS
+from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
+from hedgerow.rsyslog_relp import operating_system_config, shoot_admission
+from hedgerow.rsyslog_relp.naming import NAMESPACE_LABEL, SHOOT_LABEL, TYPE
+
+NAME: Final = f"gardener-extension-{TYPE}"
+_DOMAIN: Final = "extensions.gardener.cloud"
+_OF_SHOOTS: Final = LabelSelector(match_expressions=(Requirement(NAMESPACE_LABEL, Operator.IN, ("true",)),))
+_REGISTERED: Final = (
+    RegisteredWebhook(
+        operating_system_config.PATH,
+        f"{operating_system_config.NAME}.{TYPE}.{_DOMAIN}",
+        written(OPERATING_SYSTEM_CONFIGS.group, OPERATING_SYSTEM_CONFIGS.version, OPERATING_SYSTEM_CONFIGS.plural),
+        _OF_SHOOTS,
+    ),
+    RegisteredWebhook(
+        shoot_admission.PATH,
+        f"validator.{TYPE}-admission.{_DOMAIN}",
+        written(SHOOTS.group, "*", SHOOTS.plural),
+        object_selector=LabelSelector(((SHOOT_LABEL, "true"),)),
+        is_mutating=False,
+    ),
+)
+
+
+def webhook_configurations(webhooks: Iterable[Webhook], server: WebhookServer) -> tuple[Manifest, ...]:
+    """The registration objects for one cluster.
+
+    Args:
+        webhooks: those of the extension that the server serves.
+        server: where it is reached.
+    """
+    paths = {webhook.path for webhook in webhooks}
+    in_seed, in_garden = ([each] if each.path in paths else [] for each in _REGISTERED)
+    return (
+        *configurations(NAME, NOT_REMEDIATED, in_seed, server),
+        *configurations(f"{NAME}-admission", {}, in_garden, server),
+    )
