@@ -143,22 +143,19 @@ def _settling(cluster: InMemoryCluster, controller: Controller[Any]) -> Iterator
     for key in TELLING_SERVICES:
         counts = Counter(step.action.reason for step in settlement.steps if step.key == key)
         rules = ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
-        rows.append((key, counts.total(), rules or f"none: {_none_because(key, cluster, controller)}"))
+        if not rules:
+            service, namespaces = cluster.get(SERVICES, key) or {}, cluster.objects(NAMESPACES)
+            desired = desired_network_policies(service, namespaces, (), controller.config)
+            rules = f"none: {desired.unwrap().none_because}"
+        rows.append((key, counts.total(), rules))
     yield _table(("SERVICE", "POLICIES", "RULES"), rows)
     yield from _problems(settlement)
-
-
-def _none_because(key: ObjectKey, cluster: InMemoryCluster, controller: Controller[Any]) -> str:
-    """The rule by which a Service gets no policy at all."""
-    service = cluster.get(SERVICES, key) or {}
-    desired = desired_network_policies(service, cluster.objects(NAMESPACES), (), controller.config)
-    return desired.unwrap().none_because
 
 
 def _played(scene: Scene, cluster: InMemoryCluster, controller: Controller[Any]) -> Iterator[str]:
     """What happens, what it changes by itself, what the controller does, and what comes of it."""
     yield _paragraph(scene.story)
-    policies = _policies(cluster)
+    before = _policies(cluster)
     if change := _happened(scene, cluster):
         yield change
     settlement = settle(cluster, [controller])
@@ -166,7 +163,10 @@ def _played(scene: Scene, cluster: InMemoryCluster, controller: Controller[Any])
         rows = ((styled_verb(step.action), *step.action.key, step.action.reason) for step in settlement.steps)
         yield _table(("ACTION", "NAMESPACE", "NAME", "REASON"), rows)
     yield from _problems(settlement)
-    yield _paragraph(f"{scene.outcome} {_untouched(policies, _policies(cluster))}")
+    after = _policies(cluster)
+    same = sum(after.get(key) == policy for key, policy in before.items())
+    others = "All" if same == len(before) == len(after) else "The other"
+    yield _paragraph(f"{scene.outcome} {others} {same} policies are as they were.")
 
 
 def _happened(scene: Scene, cluster: InMemoryCluster) -> str:
@@ -187,11 +187,6 @@ def _problems(settlement: Settlement) -> Iterator[str]:
 
 def _policies(cluster: InMemoryCluster) -> dict[ObjectKey, Manifest]:
     return {key_of(policy): without_server_fields(policy) for policy in cluster.objects(NETWORK_POLICIES)}
-
-
-def _untouched(before: dict[ObjectKey, Manifest], after: dict[ObjectKey, Manifest]) -> str:
-    same = sum(after.get(key) == policy for key, policy in before.items())
-    return f"{'All' if same == len(before) == len(after) else 'The other'} {same} policies are as they were."
 
 
 def _table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

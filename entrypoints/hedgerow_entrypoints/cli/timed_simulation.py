@@ -1,12 +1,11 @@
 """`hedgerow simulate --for`: what happens in the course of time, on a clock that does not wait."""
 
-import contextlib
 import json
 import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NoReturn
@@ -90,14 +89,7 @@ class _Course:
 def let_time_pass(
     options: Options, objects: Sequence[LoadedObject], controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
 ) -> None:
-    """Print what controllers do in the course of time; the process ends with what is wrong in the end.
-
-    Args:
-        options: for how long, and how it is shown.
-        objects: what there is in the beginning.
-        controllers: who is at work.
-        namespaces: what is seen of the cluster; none: all.
-    """
+    """Print what controllers do in some namespaces, or in all; the process ends with what is wrong in the end."""
     loop = CalendarLoop(options.start or START)
     arrivals = [Arrival(after, path, objects_in_files([path])) for after, path in options.arrivals]
     for each in arrivals:
@@ -111,33 +103,23 @@ def let_time_pass(
     )
     course = _Course(simulation, options.length)
     clockwork = Clockwork(simulation.began, is_absolute=bool(options.start))
+    lines = (every_line if options.all_lines else folded_lines)(course, clockwork)
+    if options.output == "json":
+        lines = (json.dumps(_document(each, clockwork.began), ensure_ascii=False) for each in course)
+    # SIGTERM interrupts, as Ctrl-C does, so that what has happened until then is printed.
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
-        with _terminable():
-            for line in _lines(options, course, clockwork):
-                click.echo(line)
+        for line in lines:
+            click.echo(line)
     except KeyboardInterrupt as why:
         course.stopped = why
+    finally:
+        signal.signal(signal.SIGTERM, before)
     _conclude(course, clockwork, located_in(objects))
 
 
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM interrupt what is done within, as Ctrl-C does, so that what has happened is printed."""
-
-    def terminate(_number: int, _frame: object) -> NoReturn:
-        raise TerminatedError
-
-    before = signal.signal(signal.SIGTERM, terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _lines(options: Options, happenings: Iterable[Happening | Arrived], clockwork: Clockwork) -> Iterator[str]:
-    if options.output == "json":
-        return (json.dumps(_document(each, clockwork.began), ensure_ascii=False) for each in happenings)
-    return (every_line if options.all_lines else folded_lines)(happenings, clockwork)
+def _terminate(_number: int, _frame: object) -> NoReturn:
+    raise TerminatedError
 
 
 def _conclude(course: _Course, clockwork: Clockwork, explained: Callable[[Failure], str]) -> None:
@@ -177,16 +159,17 @@ def _document(happened: Happening | Arrived, began: datetime) -> dict[str, Any]:
 
 def _action(step: SentAction) -> dict[str, Any]:
     action = step.action
-    document = {
-        "verb": verb_of(action),
-        "apiVersion": action.resource.api_version,
-        "kind": action.resource.kind,
-        "key": _stated(action.key._asdict()),
-        "subresource": getattr(action, "subresource", ""),
-        "reason": action.reason,
-        "refusal": step.error,
-    }
-    return _stated(document)
+    return _stated(
+        {
+            "verb": verb_of(action),
+            "apiVersion": action.resource.api_version,
+            "kind": action.resource.kind,
+            "key": _stated(action.key._asdict()),
+            "subresource": getattr(action, "subresource", ""),
+            "reason": action.reason,
+            "refusal": step.error,
+        }
+    )
 
 
 def _stated(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,13 +76,8 @@ def clusters_of(
 ) -> list[InMemoryCluster]:
     """In-memory clusters with the objects that controllers read, one for each of some groups of controllers.
 
-    A Namespace that objects live in but that stands in no file exists as well: without it they could not.
-
-    Args:
-        objects: what the files hold.
-        groups: the controllers of each cluster.
-        now: the clock of the clusters; by default one that stands still.
-        later: what will be applied to them, so that they serve it.
+    A Namespace that objects live in but that stands in no file exists as well: without it they could not. Unless `now`
+    is their clock, their time stands still. They serve what will be applied to them later.
     """
     read_by = [_read_by(group, objects) for group in groups]
     read = [*{id(each): each for group in read_by for each in group}.values()]
