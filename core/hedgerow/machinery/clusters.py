@@ -75,7 +75,6 @@ class Permission:
     """Verbs on the objects of one resource, or on one of its subresources."""
 
     group: str
-    """Empty: the core group."""
     plural: str
     """With the subresource behind a slash, such as `serviceaccounts/token`."""
     verbs: tuple[str, ...]

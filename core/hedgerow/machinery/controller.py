@@ -20,7 +20,6 @@ from hedgerow.machinery.steps import Execution, Step
 Config = TypeVar("Config")
 
 SINGLETON: Final = ObjectKey("", "")
-"""The only key of a periodic controller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,6 @@ class Controller(Generic[Config]):
     concurrency: int
     config: Config
     reconcile: Callable[[ObjectKey, Snapshot, Context[Config]], Plan | Decision]
-    """Returns the plan for a key, or the decision that ends in it."""
     indexes: tuple[Index[Any], ...] = ()
     owned: Index[ObjectKey] | None = None
     """The objects that it creates, by the keys of their owners; the deletion guard counts them. None: no guard."""

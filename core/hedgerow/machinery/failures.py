@@ -16,7 +16,6 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.scalars import format_duration
 
 LONGEST_SHOWN: Final = 100
-"""Characters of one value in a text."""
 
 _JSON_TYPES: Final = (
     (NoneType, "null"),

@@ -25,7 +25,6 @@ _TEXTS_OF_METADATA: Final = (
     *("creationTimestamp", "deletionTimestamp", "selfLink"),
 )
 _Rule: TypeAlias = Callable[[Mapping[str, Any]], Iterator[Problem]]
-"""Everything of one sort that is wrong with an object."""
 
 
 def object_problems(value: Any, *, sent: bool = False) -> tuple[Problem, ...]:

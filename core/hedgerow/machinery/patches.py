@@ -63,7 +63,6 @@ def _same_booleans(one: Any, other: Any) -> bool:
 
 
 Operation: TypeAlias = dict[str, Any]
-"""One operation of a JSON patch: `op`, `path`, and `value` unless something is removed."""
 
 
 def json_patch_between(before: Any, after: Any) -> list[Operation]:

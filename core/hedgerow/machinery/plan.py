@@ -122,7 +122,6 @@ class ApiError:
     code: int
     """HTTP status; 0 if no answer arrived."""
     reason: str
-    """The reason of the Status, such as `Invalid`; empty if there is none."""
     message: str
     causes: tuple[Cause, ...] = ()
 
@@ -140,7 +139,6 @@ class WriteResult:
     stored: Manifest | None = None
     """The object as stored; none if it is gone, or was not written."""
     error: ApiError | None = None
-    """None: the action succeeded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,6 @@ class ListQuestion(Step["Answer"]):
     resource: Resource
     cluster: Cluster
     namespace: str = ""
-    """Empty: all namespaces."""
     label_selector: str = ""
     field_selector: str = ""
     """As queries spell them; empty: all objects."""

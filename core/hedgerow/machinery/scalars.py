@@ -19,8 +19,7 @@ _BOOLEANS: Final = {
     **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
 }
 _INTEGER: Final = re.compile("[+-]?[0-9]+")
-_LONGEST_INTEGER: Final = 4000
-"""Digits beyond which Python refuses to read an integer."""
+_LONGEST_INTEGER: Final = 4000  # digits beyond which Python refuses to read an integer
 
 
 def parse_bool(text: str) -> Result[bool, str]:
@@ -53,10 +52,8 @@ _NANOSECONDS: Final = {
 _PART: Final = r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)"
 _PARTS: Final = re.compile(_PART)
 _DURATION: Final = re.compile(rf"[+-]?(?:(?:{_PART})+|0)")
-_LONGEST: Final = 2**63 - 1
-"""Nanoseconds; Go counts them in 64 bits, which is 292 years."""
-_LONGEST_TEXT: Final = 256
-"""Characters; no number in a text of this length is too long to be read."""
+_LONGEST: Final = 2**63 - 1  # nanoseconds; Go counts them in 64 bits, which is 292 years
+_LONGEST_TEXT: Final = 256  # characters; no number in a text of this length is too long to be read
 _TIMESTAMP: Final = re.compile(
     "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
 )

@@ -21,8 +21,7 @@ from hedgerow.machinery.failures import FieldErrorType, Problem, child, forbidde
 from hedgerow.machinery.scalars import parse_duration
 
 S = TypeVar("S", bound=Section)
-_UNREADABLE: Final[Any] = None
-"""Replaces a value of a wrong type; the document is refused anyway."""
+_UNREADABLE: Final[Any] = None  # replaces a value of a wrong type; the document is refused anyway
 _EXPECTED: Final = {
     bool: "a boolean",
     int: "an integer",

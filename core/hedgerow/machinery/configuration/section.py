@@ -92,10 +92,8 @@ class SectionField(NamedTuple):
     default_when_enabled: Any
     marks: Sequence[Any]
     rules: Sequence[Rule]
-    """In the order in which they are checked."""
     aliases: Sequence[Alias]
     bits: int
-    """The length of an integer."""
 
     @classmethod
     def of(cls, field: Field[Any]) -> Self:
@@ -141,7 +139,6 @@ class Section:
     """An object in a configuration file. Every subclass becomes a frozen dataclass."""
 
     declared: ClassVar[tuple[SectionField, ...]] = ()
-    """The fields, in the order of their declaration."""
     is_strict: ClassVar[bool] = False
     """True if any unknown field is an error."""
     omits_defaults: ClassVar[bool] = False

@@ -68,12 +68,9 @@ NODES_OF_A_DOCUMENT: Final = 100_000
 TEXT_OF_A_DOCUMENT: Final = 3 * 1024 * 1024
 """Characters of a YAML document: API servers accept no larger requests, and a parser reads one scalar at once."""
 
-CHARACTERS_OF_A_NODE: Final = 100
-"""A longer text counts as several nodes."""
+CHARACTERS_OF_A_NODE: Final = 100  # a longer text counts as several nodes
 SEARCHED_AT_ONCE: Final = 64 * 1024
-"""Characters that are searched at once."""
-_CHARACTERS_FOR_A_NODE: Final = 256
-"""Characters that are searched in the time that it takes to read a node."""
+_CHARACTERS_FOR_A_NODE: Final = 256  # characters that are searched in the time that it takes to read a node
 
 
 class OverBudgetError(Exception):
@@ -84,7 +81,6 @@ class ReadingBudget(SliceCounter):
     """What is left to read, and what is left of the current slice."""
 
     nodes = 0
-    """Nodes that were read."""
     exceeded: str | None = None
     """The limit that was passed, as errors name it; nothing more may be read."""
     _ended: str | None = None

@@ -23,15 +23,12 @@ from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks, 
 from hedgerow.machinery.documents.yaml_reading import NOT_TEXT, not_text, read_yaml
 from hedgerow.machinery.failures import shortened
 
-_SNIFFED: Final = 1024
-"""Characters in which the first that is no blank tells the format."""
+_SNIFFED: Final = 1024  # characters in which the first that is no blank tells the format
 _LONGEST_CAUSE: Final = 400
 
-_SHORT: Final = 8 * 1024
-"""Characters of JSON that are read at once, in at most 2 ms."""
+_SHORT: Final = 8 * 1024  # characters of JSON that are read at once, in at most 2 ms
 
-_LINES_AT_ONCE: Final = 16 * 1024
-"""Characters of lines that are searched at once, in at most 1 ms."""
+_LINES_AT_ONCE: Final = 16 * 1024  # characters of lines that are searched at once, in at most 1 ms
 _CHARACTERS_FOR_A_NODE: Final = 40
 """Characters of such lines that are searched in the time that it takes to read a node."""
 

@@ -12,7 +12,6 @@ import yaml
 from hedgerow.machinery.documents.document import plain_value
 
 NEVER_FOLDED: Final = 2**30
-"""Characters of the longest line."""
 
 # Line breaks other than \n, which YAML readers normalise, and the mark that they drop.
 _NEEDS_ESCAPES: Final = frozenset("\r\x85\u2028\u2029\ufeff")

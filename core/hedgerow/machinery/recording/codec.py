@@ -17,11 +17,9 @@ from hedgerow.machinery import clusters, failures, objects, plan, questions, sel
 from hedgerow.machinery.recording.journal import Journal, Lookup, Part, Unrecorded, WriteReply
 
 Json: TypeAlias = Any
-"""What `json.loads` yields."""
 
 TAG: Final = "$"
-_MANIFEST: Final = "map"
-"""A mapping with a name that begins like a tag."""
+_MANIFEST: Final = "map"  # a mapping with a name that begins like a tag
 _TABLE: Final = "table"
 _TIME: Final = "time"
 _PLAIN: Final = frozenset({str, bool, int, float})
@@ -174,12 +172,10 @@ class Header:
     """Who decides in the lines that follow."""
 
     version: str
-    """Of hedgerow."""
     component: str
     cluster_id: str
     """The effective id of the source cluster."""
     configuration: Mapping[str, Any]
-    """The component configuration with all its defaults, as a manifest."""
 
     def to_line(self) -> str:
         """Its line."""

@@ -111,8 +111,7 @@ class NotedSnapshot:
         return self._answer(lookup, lambda world: tuple(world.by_index(index, value)))
 
 
-_BYTES: Final = 4000
-"""Size of an object in memory, about."""
+_BYTES: Final = 4000  # size of an object in memory, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +142,6 @@ class Journal:
     controller: str
     key: ObjectKey
     now: datetime
-    """When it began."""
     jitter: float = 0.0
     server_versions: tuple[str, ...] = ()
     has_state: bool = False
@@ -203,7 +201,6 @@ class LiveTurn:
 
     controller: Controller[Any]
     state: Any
-    """Of the last turn of its key."""
     journal: Journal
     has_moved: bool
     """True if an answer changed during a pause: the journal cannot tell when it read which."""

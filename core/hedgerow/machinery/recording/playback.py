@@ -37,9 +37,7 @@ class Played(NamedTuple):
     part: Part
     wants: Step[Any] | Plan | None
     error: Exception | None
-    """Why it wants nothing."""
-    is_answered: bool
-    """True if the reply in the journal answers it. Otherwise playback ends here."""
+    is_answered: bool  # true if the reply in the journal answers it. Otherwise playback ends here
 
 
 def played(controller: Controller[Any], journal: Journal, state: Any) -> Iterator[Played]:
@@ -176,9 +174,7 @@ class Difference:
 
     decision: Journal | Unreadable
     summary: str
-    """One clause: how."""
     lines: Sequence[str] = ()
-    """The unified diff of the recorded and the repeated step or plan."""
     part: int = 0
     """From 1; 0: the decision as a whole."""
 
