@@ -36,7 +36,7 @@ from hedgerow_adapters.telemetry.controller import ControllerTelemetry
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 
 _Problems: TypeAlias = tuple[LoadProblem, ...]
-"""What of some manifests no API server would store; `manifest:2` is the second one."""
+"""The manifests that no API server would store; `manifest:2` is the second one."""
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 

@@ -87,11 +87,7 @@ class Exchanges:
         }
 
     async def page(self, continuation: str, *, whole: bool) -> Page:
-        """The next page of a list, read in slices.
-
-        Args:
-            continuation: the token of the page before; empty: this is the first.
-            whole: whether the page is to hold the whole list.
+        """The page of a list after the `continuation`, or its first; the `whole` list if wanted; read in slices.
 
         Raises:
             ProtocolError: the answer is no list.
@@ -138,12 +134,9 @@ class Exchanges:
 
     @asynccontextmanager
     async def watch(self, version: str, *, seconds: float, patience: float) -> AsyncIterator[AsyncIterator[WatchEvent]]:
-        """Open a watch; its events raise `ProtocolError` and `UnreadableObjectError`.
+        """Open a watch from a version on; its events raise `ProtocolError` and `UnreadableObjectError`.
 
-        Args:
-            version: after which changes are wanted.
-            seconds: after which the server is to end the watch; infinite: never.
-            patience: seconds after which the connection is given up.
+        The server ends it after so many `seconds`, if they are finite; after `patience` the connection is given up.
         """
         request = requests.watch(
             self._read.resource,

@@ -97,18 +97,11 @@ class Informer:
         is_absent: Callable[[], Awaitable[bool]] | None = None,
         is_lossless: bool = False,
     ) -> None:
-        """An informer that has asked for nothing yet.
+        """An informer that has asked for nothing yet; it waits until `deliver` is through with what arrives.
 
-        Args:
-            transport: leads to the API server.
-            read: what to list and watch, and what to keep of it.
-            deliver: receives what arrives. The informer requests nothing more until it returns.
-            observer: hears what happens.
-            random: numbers between 0 and 1, for jitter.
-            scope: of the objects.
-            pause: waits so many seconds before a further try; true if it came back early, as all is well again.
-            is_absent: asked after a 404 about an optional resource: whether discovery lacks it.
-            is_lossless: whether the transport loses nothing, so that a watch neither ends nor is compared.
+        `random` draws numbers between 0 and 1, for jitter. `pause` waits before a further try, and returns true if it
+        came back early, as all is well again. After a 404 about an optional resource, `is_absent` tells whether
+        discovery lacks it. A transport that `is_lossless` loses nothing: then a watch neither ends nor is compared.
         """
         self.scope: Final = scope
         self._watched = Watched(read.resource, read.cluster, scope)

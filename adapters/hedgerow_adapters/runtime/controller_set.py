@@ -44,16 +44,10 @@ class ControllerSet:
         elector: Elector | None = None,
         decide: Decide = reconciled,
     ) -> None:
-        """Controllers that have not begun.
+        """Controllers that have not begun; each gets its own `observer`, and events name the `instance`.
 
-        Args:
-            controllers: who works.
-            caches: theirs; `run` runs them.
-            instance: the process, in events.
-            observer: makes the observer of a controller.
-            stop: ends the work once it is set; every end of the work sets it.
-            elector: says that this process leads; none: it does.
-            decide: makes the decisions.
+        `stop` ends the work once it is set; every end of the work sets it. The `elector` says that this process leads;
+        without one it does.
         """
         self._caches = caches
         self._elector = elector

@@ -49,16 +49,11 @@ class EventRecorder:
         action: str = "Reconcile",
         on_refusal: Callable[[str], None] = lambda _problem: None,
     ) -> None:
-        """A recorder that has recorded nothing yet.
+        """A recorder that has recorded nothing yet. An event is recorded in the cluster of the object that it is about.
 
-        Args:
-            target: leads to the target cluster. An event is recorded in the cluster of the object that it is about.
-            source: leads to the source cluster; none: it is the target.
-            component: the `reportingController`.
-            instance: the process, the `reportingInstance`.
-            may_write: asked before every write.
-            action: what the component was about, in CamelCase.
-            on_refusal: told why the server did not record an event, as a sentence; lost connections are not told.
+        Events name the `component`, `instance` as its process, and `action`, in CamelCase. `may_write` is asked before
+        every write. `on_refusal` is told why the server did not record an event, as a sentence, but not of lost
+        connections.
         """
         self._transports = {Cluster.TARGET: target, Cluster.SOURCE: source or target}
         self._on_refusal = on_refusal

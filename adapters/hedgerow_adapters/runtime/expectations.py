@@ -4,7 +4,7 @@ A decision on a cache that is behind its own writes would repeat them.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, NamedTuple, Protocol
 
@@ -36,6 +36,13 @@ class Wait(NamedTuple):
     caught_up: bool
 
 
+class _Pending(NamedTuple):
+    """The writes for one key that no cache has shown yet."""
+
+    versions: dict[Watcher, int]
+    deletions: dict[tuple[Resource, ObjectKey, Cluster], str | None]
+
+
 class Expectations:
     """The writes that the caches do not show yet, by key."""
 
@@ -45,14 +52,13 @@ class Expectations:
         """Nothing was written yet; `watcher_of` tells who keeps the cache of an object, if anybody does."""
         self._snapshot = snapshot
         self._watcher_of = watcher_of
-        self._versions: dict[ObjectKey, dict[Watcher, int]] = {}
-        self._deletions: dict[ObjectKey, dict[tuple[Resource, ObjectKey, Cluster], str | None]] = {}
+        self._pending: dict[ObjectKey, _Pending] = {}
         self._progress: asyncio.Future[None] | None = None
         self._most = MOST_IDLE
 
     def __len__(self) -> int:
         """The number of keys with remembered writes."""
-        return len(self._versions.keys() | self._deletions.keys())
+        return len(self._pending)
 
     def expect(self, key: ObjectKey, written: Written) -> None:
         """Let the key's next turn wait until a cache shows this write, if the object is in a cache."""
@@ -61,28 +67,24 @@ class Expectations:
         if watcher is None:
             return
         self._forget_what_was_seen()
+        versions, deletions = self._pending.setdefault(key, _Pending({}, {}))
         place = action.resource, action.key, action.cluster
         if isinstance(action, Delete):
-            self._deletions.setdefault(key, {})[place] = action.uid
+            deletions[place] = action.uid
             return
-        self._deletions.get(key, {}).pop(place, None)
+        deletions.pop(place, None)
         if written.resource_version is not None:
-            versions = self._versions.setdefault(key, {})
             versions[watcher] = max(versions.get(watcher, 0), written.resource_version)
 
     def _forget_what_was_seen(self) -> None:
         """Drop what the caches show; only now and then, as it looks at all keys."""
-        if len(self._versions) + len(self._deletions) < self._most:
-            return
-        for key in [*self._versions, *self._deletions]:
-            if self._is_caught_up(key):
-                self._versions.pop(key, None)
-                self._deletions.pop(key, None)
-        self._most = max(MOST_IDLE, 2 * (len(self._versions) + len(self._deletions)))
+        if len(self._pending) >= self._most:
+            self._pending = {key: writes for key, writes in self._pending.items() if not self._is_shown(writes)}
+            self._most = max(MOST_IDLE, 2 * len(self._pending))
 
     def awaits(self, key: ObjectKey) -> bool:
         """True if a write for a key is remembered."""
-        return key in self._versions or key in self._deletions
+        return key in self._pending
 
     def overtaken(self, action: Action) -> bool:
         """True if a cache shows a later version of an object than the one that an action was planned for.
@@ -110,28 +112,23 @@ class Expectations:
 
         The next call waits only for later writes.
         """
-        try:
-            return None if self._is_caught_up(key) else await self._wait_for(key)
-        finally:
-            self._versions.pop(key, None)
-            self._deletions.pop(key, None)
-
-    async def _wait_for(self, key: ObjectKey) -> Wait:
+        writes = self._pending.pop(key, None)
+        if writes is None or self._is_shown(writes):
+            return None
         loop = asyncio.get_running_loop()
         began = loop.time()
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
-                while not self._is_caught_up(key):
+                while not self._is_shown(writes):
                     if self._progress is None:
                         self._progress = loop.create_future()
                     await asyncio.shield(self._progress)
-        return Wait(loop.time() - began, caught_up=self._is_caught_up(key))
+        return Wait(loop.time() - began, caught_up=self._is_shown(writes))
 
-    def _is_caught_up(self, key: ObjectKey) -> bool:
-        versions: Mapping[Watcher, int] = self._versions.get(key, {})
-        if any(watcher.resource_version < version for watcher, version in versions.items()):
+    def _is_shown(self, writes: _Pending) -> bool:
+        if any(watcher.resource_version < version for watcher, version in writes.versions.items()):
             return False
-        return all(self._is_gone(*place, uid) for place, uid in self._deletions.get(key, {}).items())
+        return all(self._is_gone(*place, uid) for place, uid in writes.deletions.items())
 
     def _is_gone(self, resource: Resource, key: ObjectKey, cluster: Cluster, uid: str | None) -> bool:
         manifest = self._snapshot.get(resource, key, cluster)

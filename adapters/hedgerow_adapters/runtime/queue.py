@@ -61,13 +61,9 @@ class WorkQueue:
         yields_to: Iterable[str] = (),
         longest_wait: float | None = None,
     ) -> None:
-        """A queue in which nothing waits.
+        """A queue in which nothing waits; `queues` are those of all controllers of the process, by name.
 
-        Args:
-            observer: hears what happens.
-            queues: of all controllers of the process, by name.
-            yields_to: the controllers that go first; the process need not have them.
-            longest_wait: seconds that a key waits at most after a failure; none: as `failure_delay` has it.
+        The queues that it `yields_to` need not exist. After a failure a key waits `longest_wait` seconds at most.
         """
         self._longest_wait = longest_wait
         self._observer = observer

@@ -57,12 +57,11 @@ GIVEN_UP_WITHIN: Final = 2.0
 
 
 class Reconciled(NamedTuple):
-    """A key that was reconciled."""
+    """A key that was reconciled; the seconds until its next turn, unless only a change leads to one."""
 
     key: ObjectKey
     result: Result
     requeue_after: float | None = None
-    """Seconds until the next turn of the key, unless a change enqueues it before; none: only a change does."""
 
 
 class ControllerRunner:
@@ -80,17 +79,11 @@ class ControllerRunner:
         guards_deletions: bool = True,
         pause: float = PAUSE,
     ) -> None:
-        """A controller that has asked for nothing yet.
+        """A controller that has asked for nothing yet, as far as the clusters let it see.
 
-        Args:
-            controller: what to run, as far as the clusters let it see.
-            caches: what it reads, and where to write; somebody else has to `run` them.
-            recorder: records the events that plans ask for.
-            observer: hears what happens.
-            may_write: asked before every write.
-            decide: makes the decisions.
-            guards_deletions: whether mass deletions are held back; not in a cluster that is thrown away.
-            pause: seconds between two slices of a decision.
+        Somebody else has to `run` the caches. `may_write` is asked before every write, `decide` makes the decisions.
+        Mass deletions are held back, but in a cluster that is thrown away. Between two slices of a decision others get
+        `pause` seconds.
         """
         clusters = caches.clusters
         source, target = clusters.source.namespaces, clusters.target.namespaces

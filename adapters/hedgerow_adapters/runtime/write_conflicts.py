@@ -112,12 +112,9 @@ class WriteConflictDetector:
         return len(self._corrections)
 
     def carried_out(self, key: ObjectKey, results: Iterable[WriteResult], now: float) -> Slowdown | None:
-        """Note the results of one turn of a key; return its slowdown, if there is a conflict.
+        """Note the results of one turn of a key at a monotonic time; return its slowdown, if there is a conflict.
 
-        Args:
-            key: the key of the turn.
-            results: of the actions that the server carried out, with the objects that it stored.
-            now: a monotonic time in seconds.
+        The results are those of actions that the server carried out, with the objects that it stored.
         """
         wait, begun = 0.0, []
         for result in results:

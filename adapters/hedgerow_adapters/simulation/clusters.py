@@ -51,12 +51,10 @@ class Place(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What a write did."""
+    """What a write did: the object before, none if it did not exist, and whether the write changed it."""
 
     before: Manifest | None
-    """The object before; none if it did not exist."""
     is_change: bool
-    """False if the object stayed as it was."""
 
 
 class Effects:
@@ -115,7 +113,7 @@ class World(NamedTuple):
 
     transport: SimulatedTransport
     namespaces: tuple[str, ...] = ()
-    """What is seen of it; none: all."""
+    """Those that are visible; none: all."""
 
 
 Worlds: TypeAlias = Mapping[Cluster, World]
@@ -170,7 +168,6 @@ class SentAction:
     before: Manifest | None = field(default=None, compare=False, repr=False)
     """The object before; none if it did not exist."""
     is_change: bool = field(default=True, compare=False, repr=False)
-    """False if the object stayed as it was."""
 
     def __str__(self) -> str:
         """The object and the server's words, as one sentence."""
@@ -229,7 +226,6 @@ class Account(ControllerObserver):
         self.interruptions: dict[tuple[Resource, Cluster], Exception | None] = {}
         """Resources that could not be listed once, and the first problem; none: they are not served."""
         self.conflict: WriteConflict | None = None
-        """The first."""
 
     def record(self, events: Iterable[Event]) -> None:
         """Note events in place of recording them."""

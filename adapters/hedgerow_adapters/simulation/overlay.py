@@ -239,13 +239,9 @@ def imagined(
     namespaces: Mapping[Cluster, Sequence[str]] = MappingProxyType({}),
     stored: Callable[[Manifest], Manifest] = lambda manifest: manifest,
 ) -> Worlds:
-    """Clusters to which nothing is written, as `Overlay` has it.
+    """Clusters to which nothing is written, as `Overlay` has it; one transport where one cluster plays both roles.
 
-    Args:
-        transports: the ways to their servers; the same one where one cluster plays both roles.
-        now: the time at which all of it happens.
-        namespaces: those of each that are visible; none: all.
-        stored: makes of an object what a server would hand back.
+    Of each, only the `namespaces` are visible; none: all.
     """
     overlays = {transport: Overlay(transport, now, stored) for transport in transports.values()}
     return {role: World(overlays[transport], tuple(namespaces.get(role, ()))) for role, transport in transports.items()}

@@ -38,12 +38,10 @@ MOST_TURNS: Final = 10
 
 
 class KeyPlan(NamedTuple):
-    """Everything that would be done about a key."""
+    """The actions that would be taken for a key, in their order, and what cannot be planned or would be refused."""
 
     steps: Sequence[SentAction]
-    """What would be done, in its order; without what would be refused."""
     failures: Sequence[Failure]
-    """What cannot be planned, or would be refused."""
 
 
 class Planner(Simulation):
@@ -189,7 +187,7 @@ class Arrived:
     at: datetime
     arrival: Arrival
     problems: tuple[LoadProblem, ...]
-    """What of them no API server would have stored."""
+    """Those that no API server would have stored."""
 
 
 class TimedSimulation(Simulation):
