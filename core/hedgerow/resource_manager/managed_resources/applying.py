@@ -77,9 +77,6 @@ def _merge_options(
     """For each object its merge options, and a digest of all that is asked of it.
 
     Previous labels and annotations stay out of the digest: they only tell what to remove, which is done once.
-
-    Raises:
-        UnreadableError: the ManagedResource has a shape that no API server stores.
     """
     equivalences = equivalences_of(mr.manifest)
     spec = mr.manifest.get("spec") or {}

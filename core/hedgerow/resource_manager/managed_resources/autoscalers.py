@@ -40,12 +40,10 @@ NOT_SCALED: Final = Scaling()
 
 @dataclass(frozen=True, slots=True)
 class ScaledObjects:
-    """The objects that the autoscalers of a cluster scale."""
+    """The objects that the autoscalers of a cluster scale: by replicas, or by the resources of containers."""
 
     horizontally: frozenset[Identity] = frozenset()
-    """By their replicas."""
     vertically: frozenset[Identity] = frozenset()
-    """By the resources of their containers."""
 
     def scaling_of(self, scaled: Identity, equivalences: Equivalences) -> Scaling:
         """What autoscalers set of an object, under any name of its kind."""
@@ -74,11 +72,7 @@ def _deploys(hvpa: Manifest, autoscaler: str) -> bool:
 
 
 def _target(autoscaler: Manifest, kind: str, field: str) -> Identity:
-    """The object that an autoscaler scales, in its own namespace.
-
-    Raises:
-        UnreadableError: the reference has another shape, or an invalid `apiVersion`.
-    """
+    """The object that an autoscaler scales, in its own namespace."""
     key = key_of(autoscaler)
     api_version, target_kind, name = (
         text_at(autoscaler, "spec", field, part) or "" for part in ("apiVersion", "kind", "name")
@@ -98,8 +92,7 @@ def _scaled(autoscalers: Sequence[Sequence[Manifest]]) -> Result[ScaledObjects, 
 async def all_scaled_objects(snapshot: Snapshot) -> ScaledObjects | tuple[str, bool]:
     """The scaled objects of the target cluster; autoscalers that are not watched are listed.
 
-    Returns:
-        Or the error, and whether it is that the API server did not answer.
+    If that fails: the error, and whether it is that the API server did not answer.
     """
     unwatched = [resource for resource in _NAMES if not snapshot.has_synced(resource)]
     questions = tuple(ListQuestion(resource, Cluster.TARGET) for resource in unwatched)

@@ -58,7 +58,7 @@ class DesiredObject:
         return self.reference.identity
 
     @property
-    def known(self) -> bool:
+    def was_applied(self) -> bool:
         """True if the last status says that it was applied."""
         return self.previous is not None and self.previous.is_applied
 
@@ -89,11 +89,7 @@ class Desired:
     """Objects that occur several times."""
 
     def changed(self, status: Manifest) -> bool:
-        """True if the last status of the ManagedResource, maybe empty, has other references or another checksum.
-
-        Raises:
-            UnreadableError: the status has a shape that no API server stores.
-        """
+        """True if the last status of the ManagedResource, maybe empty, has other references or another checksum."""
         return text_at(status, "secretsDataChecksum") != self.checksum or references_in(status) != self.references
 
     def in_status(self) -> list[dict[str, Any]]:
@@ -103,7 +99,8 @@ class Desired:
 
 def unknown_kinds(decoded: Iterable[DecodedValue], kinds: Kinds) -> tuple[Kind, ...]:
     """The kinds of objects that have to be looked up before `build_desired`."""
-    found = dict.fromkeys(_kind_of(document) for value in decoded for document in value.documents)
+    documents = (document for value in decoded for document in value.documents)
+    found = dict.fromkeys(Kind(_text(each, "apiVersion"), _text(each, "kind")) for each in documents)
     return tuple(kind for kind in found if all(kind) and kind not in kinds)
 
 
@@ -228,11 +225,6 @@ def _normalised(document: Manifest, kinds: Kinds) -> tuple[Manifest, Resource | 
         return document, resource, None
     placed = with_value(document, _NAMESPACE, namespace) if namespace else without(document, _NAMESPACE)
     return placed, resource, None
-
-
-def _kind_of(document: Manifest) -> Kind:
-    """The kind of a document of any shape; empty where it does not say it."""
-    return Kind(_text(document, "apiVersion"), _text(document, "kind"))
 
 
 def _text(document: Manifest, *path: str) -> str:

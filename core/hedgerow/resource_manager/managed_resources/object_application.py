@@ -104,7 +104,7 @@ class ObjectApplication:
     @property
     def may_exist(self) -> bool:
         """True if the object was applied before, or a write has shown that it may exist."""
-        return self.wanted.known or self.wanted.identity in self.mr.state.objects or bool(self.writes)
+        return self.wanted.was_applied or self.wanted.identity in self.mr.state.objects or bool(self.writes)
 
     @property
     def has_met_an_existing_object(self) -> bool:

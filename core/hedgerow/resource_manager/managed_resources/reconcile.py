@@ -49,8 +49,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Managed
     try:
         return await _reconciled(mr)
     except UnreadableError as error:
-        failure = Failure(MANAGED_RESOURCES, key, error.problem)
-        return Plan(failures=(failure,), state=mr.state)
+        return Plan(failures=(Failure(MANAGED_RESOURCES, key, error.problem),), state=mr.state)
 
 
 async def _reconciled(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for each part

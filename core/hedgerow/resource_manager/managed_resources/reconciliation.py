@@ -219,15 +219,10 @@ class Reconciliation:
         is_unreachable: bool = False,
         resources: Sequence[Manifest] | None = None,
     ) -> Plan:
-        """The end of a failed reconciliation, which is retried with growing delays.
+        """The end of a failed reconciliation, which is retried with growing delays, and the state for that.
 
-        Args:
-            reason: of the condition `ResourcesApplied`, which becomes false.
-            message: of the condition.
-            state: for the next reconciliation.
-            logged: the failure in the log.
-            is_unreachable: True if an API server did not answer. Conditions stay then, as nothing new is known.
-            resources: the references for the status; none: they stay.
+        The condition `ResourcesApplied` becomes false. But if an API server did not answer, conditions stay, as nothing
+        new is known. Without `resources` the references in the status stay.
         """
         failures = (self.failure(logged),)
         if is_unreachable:

@@ -120,11 +120,8 @@ async def removed(mr: Reconciliation, reference: Reference) -> Removal:
 
 
 def _left(mr: Reconciliation, reference: Reference, live: Manifest) -> Left | None:
-    is_collected = (
-        mr.config.garbage_collection
-        and reference.kind in _COLLECTED
-        and _is_true(labels_of(live).get(GARBAGE_COLLECTABLE))
-    )
+    is_marked = _is_true(labels_of(live).get(GARBAGE_COLLECTABLE))
+    is_collected = mr.config.garbage_collection and reference.kind in _COLLECTED and is_marked
     is_not_ours = not reference.is_applied and origin_of(live) is None
     if is_collected or is_not_ours or _is_true(annotations_of(live).get(KEEP_OBJECT)):
         return Left()

@@ -38,11 +38,7 @@ _LOAD_BALANCER_ANNOTATIONS: Final = "loadbalancer.openstack.org"
 
 
 def kind_rule(desired: Manifest) -> KindRule | None:
-    """The rule of an object's kind, in all its versions.
-
-    Raises:
-        UnreadableError: the version cannot be merged.
-    """
+    """The rule of an object's kind; raises UnreadableError for a version that cannot be merged."""
     kind, version = group_kind_of(desired), str(desired.get("apiVersion") or "").rpartition("/")[2]
     if kind == ("batch", "CronJob") and version not in {"v1", "v1beta1"}:
         raise UnreadableError(Problem("", f"cannot merge objects with gvk: batch/{version}, Kind=CronJob"))

@@ -170,10 +170,10 @@ def test_what_the_last_status_says_of_an_object_goes_with_it() -> None:
 
     (moved, new) = desired(in_json(manifest(DEPLOYMENTS, "a"), manifest(DEPLOYMENTS, "b")), old).objects
 
-    assert moved.known
+    assert moved.was_applied
     assert moved.previous is not None
     assert (moved.previous.labels, moved.previous.annotations) == ({"a": "1"}, {"b": "1"})
-    assert (new.known, new.previous) == (False, None)
+    assert (new.was_applied, new.previous) == (False, None)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_an_object_is_found_under_all_its_names(old: Manifest, new: Manifest, sp
     found = desired(in_json(new), old, **spec)
 
     assert found.left == ()
-    assert found.objects[0].known
+    assert found.objects[0].was_applied
 
 
 def test_an_object_of_mode_ignore_is_released_if_it_was_applied() -> None:
