@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from returns.result import Failure
 
+from hedgerow.admission.config import AdmissionConfig
 from hedgerow.machinery.configuration.reading import Decoded, Stage
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.failures import joined
@@ -19,6 +20,7 @@ from hedgerow_adapters.files.sources import STANDARD_INPUT
 from hedgerow_entrypoints.components import RUNNABLE, component
 from hedgerow_entrypoints.components.registry import Component
 from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.process.settings import ProcessSettings
 
 
 class UnusableConfigurationError(CommandError):
@@ -36,10 +38,20 @@ class UnusableConfigurationError(CommandError):
 
 
 class Stated(NamedTuple):
-    """A configuration file."""
+    """The configuration of a component, of a file or by default."""
 
     component: Component[Any]
     decoded: Decoded[Any]
+
+    @property
+    def process(self) -> ProcessSettings:
+        """What a process is told, such as the namespaces that it sees."""
+        return self.component.settings(self.decoded.configuration)
+
+    @property
+    def admission(self) -> AdmissionConfig:
+        """How webhooks are configured."""
+        return self.component.admission(self.decoded.configuration)
 
 
 def read_configuration(

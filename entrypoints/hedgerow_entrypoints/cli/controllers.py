@@ -1,17 +1,16 @@
 """The controllers that offline commands know by name, and the settings that these go by."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 import click
 from returns import result
 
-from hedgerow.admission.config import AdmissionConfig
 from hedgerow.api.kubernetes import CONFIG_MAPS
 from hedgerow.api.references import CLUSTER_IDENTITY, asks_for_identity, cluster_id
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
@@ -20,9 +19,8 @@ from hedgerow.machinery.questions import NOT_FOUND, Answer, Found, ListQuestion,
 from hedgerow_adapters.files.sources import LoadedObject
 from hedgerow_entrypoints.components import component, known
 from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry, Remarks
-from hedgerow_entrypoints.configuration import read_configuration
+from hedgerow_entrypoints.configuration import Stated, read_configuration
 from hedgerow_entrypoints.errors import CommandError, note
-from hedgerow_entrypoints.process.settings import ProcessSettings
 
 _ENTRIES: Final[dict[str, tuple[Component[Any], ControllerEntry[Any]]]] = {
     entry.name: (each, entry) for each in map(component, known()) for entry in each.controllers
@@ -51,33 +49,15 @@ class Chosen(NamedTuple):
     remarks: Remarks
 
 
-@dataclass(frozen=True, slots=True)
-class OfflineSettings:
-    """What the configuration file of a component says, or the defaults of the first one without a file."""
-
-    component: Component[Any]
-    configuration: Any
-
-    @property
-    def process(self) -> ProcessSettings:
-        """What a process would be told, such as the namespaces that it sees."""
-        return self.component.settings(self.configuration)
-
-    @property
-    def admission(self) -> AdmissionConfig:
-        """How webhooks are configured."""
-        return self.component.admission(self.configuration)
-
-
-def offline_settings(config_file: str | None) -> OfflineSettings:
-    """What controllers go by, with a note of what is odd in the file."""
+def offline_settings(config_file: str | None) -> Stated:
+    """What controllers go by, with a note of what is odd in the file; without one, defaults of the first component."""
     if config_file is None:
         default = component(known()[0])
-        return OfflineSettings(default, default.without_file(ask_files(())))
+        return Stated(default, Decoded(default.without_file(ask_files(())), ()))
     stated = read_configuration(config_file, Purpose.OFFLINE)
     for warning in stated.decoded.warnings:
         note(f"warning: {config_file}: {warning}")
-    return OfflineSettings(stated.component, stated.decoded.configuration)
+    return stated
 
 
 def ask_files(objects: Sequence[LoadedObject]) -> Ask:
@@ -96,7 +76,7 @@ def ask_files(objects: Sequence[LoadedObject]) -> Ask:
 
 
 def chosen_controllers(
-    names: Sequence[str], settings: OfflineSettings, ask: Ask, explained: Callable[[Failure], str] = str
+    names: Sequence[str], settings: Stated, ask: Ask, explained: Callable[[Failure], str] = str
 ) -> list[Chosen]:
     """The controllers of these names, each once, as a process runs them that has these settings.
 
@@ -109,7 +89,7 @@ def chosen_controllers(
         """The configuration of a component, and the effective id of its source cluster."""
         declared = component(name)
         is_stated = declared is settings.component
-        configuration = settings.configuration if is_stated else declared.without_file(ask)
+        configuration = settings.decoded.configuration if is_stated else declared.without_file(ask)
         if isinstance(configuration, Failure):
             raise CommandError(explained(configuration))
         stated = declared.settings(configuration).cluster_id

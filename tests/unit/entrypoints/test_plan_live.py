@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.plan import Create, Update
@@ -20,11 +21,12 @@ from hedgerow_adapters.protocol.transport import Response, Transport
 from hedgerow_adapters.simulation.clusters import in_memory
 from hedgerow_adapters.simulation.planning import Planner
 from hedgerow_adapters.simulation.virtual_time import RealTime
-from hedgerow_entrypoints.cli.controllers import Chosen, OfflineSettings, ask_files, chosen_controllers
+from hedgerow_entrypoints.cli.controllers import Chosen, ask_files, chosen_controllers
 from hedgerow_entrypoints.cli.plan import planned_in
 from hedgerow_entrypoints.cli.rendering import Planned
 from hedgerow_entrypoints.cli.worlds import LiveClusters, clusters_of, objects_in_files
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
+from hedgerow_entrypoints.configuration import Stated
 from hedgerow_entrypoints.errors import CommandError
 from tests.unit.adapters.runtime.world import CART, NAMESPACES, SERVICES, Wire, World, service
 from tests.unit.entrypoints.command_line import REPOSITORY
@@ -37,7 +39,7 @@ FORBIDDEN = {"kind": "Status", "code": 403, "reason": "Forbidden"}
 
 
 def chosen(name: str, settings: ResourceManagerConfiguration = DEFAULTS) -> Chosen:
-    (only,) = chosen_controllers([name], OfflineSettings(COMPONENT, settings), ask_files(()))
+    (only,) = chosen_controllers([name], Stated(COMPONENT, Decoded(settings, ())), ask_files(()))
     return only
 
 
@@ -53,7 +55,7 @@ def planned_over(clusters: LiveClusters, *chosen: Chosen) -> tuple[list[Planned]
 def planned_live(transport: Transport, *names: str) -> list[Planned]:
     clusters = LiveClusters(dict.fromkeys(Cluster, transport), EVERYTHING)
     planned, failures = planned_over(
-        clusters, *chosen_controllers(names, OfflineSettings(COMPONENT, DEFAULTS), ask_files(()))
+        clusters, *chosen_controllers(names, Stated(COMPONENT, Decoded(DEFAULTS, ())), ask_files(()))
     )
     assert failures == []
     return planned

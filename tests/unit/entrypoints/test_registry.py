@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.questions import Answer, Question
@@ -21,10 +22,11 @@ from hedgerow.resource_manager.configuration.controllers import Controllers
 from hedgerow.resource_manager.installation import permissions
 from hedgerow_adapters.simulation import planning
 from hedgerow_entrypoints.cli import install, plan, simulate
-from hedgerow_entrypoints.cli.controllers import OfflineSettings, ask_files, chosen_controllers, offline_settings
+from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, offline_settings
 from hedgerow_entrypoints.components import running
 from hedgerow_entrypoints.components.registry import ControllerEntry
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
+from hedgerow_entrypoints.configuration import Stated
 from tests.golden.installation.chart import CONTROLLERS
 from tests.unit.entrypoints.command_line import CART, NAMESPACE, Hedgerow
 
@@ -203,7 +205,7 @@ def test_offline_a_controller_is_as_it_would_be_if_it_were_enabled(
     disabled = decode(document(), Purpose.OFFLINE).unwrap().configuration
     assert entry.is_enabled(enabled)
 
-    (offline,) = chosen_controllers([entry.name], OfflineSettings(COMPONENT, disabled), ask_files(()))
+    (offline,) = chosen_controllers([entry.name], Stated(COMPONENT, Decoded(disabled, ())), ask_files(()))
 
     assert declarations([offline.controller]) == declarations([entry.build(enabled, "")])
 
