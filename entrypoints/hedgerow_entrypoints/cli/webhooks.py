@@ -11,16 +11,9 @@ from typing import Final
 import click
 from returns.result import Failure
 
+from hedgerow.admission import certificates
 from hedgerow.admission.blocking import OF_ANY_CLUSTER, blocking_webhooks, pods_of
 from hedgerow.admission.catalog import webhooks
-from hedgerow.admission.certificates import (
-    certificate_authority,
-    certificate_pem,
-    dns_names,
-    host_problem,
-    only_certificates,
-    serving_certificate,
-)
 from hedgerow.admission.registration import (
     Mode,
     build_webhook_configurations,
@@ -59,7 +52,7 @@ def _base_url(_context: click.Context, _option: click.Parameter, url: str) -> st
 
 def _hosts(_context: click.Context, _option: click.Parameter, hosts: Sequence[str]) -> Sequence[str]:
     for host in hosts:
-        if problem := host_problem(host):
+        if problem := certificates.host_problem(host):
             raise click.BadParameter(f"{host!r} {problem}")
     return hosts
 
@@ -117,12 +110,12 @@ def render(
 
 def _certificates_in(file: str) -> bytes:
     try:
-        certificates = only_certificates(Path(file).read_bytes())
+        found = certificates.only_certificates(Path(file).read_bytes())
     except OSError as error:
         raise CommandError(f"{file}: {error.strerror}") from error
-    if isinstance(certificates, Failure):
-        raise CommandError(f"{file}: {certificates.failure()}")
-    return certificates.unwrap()
+    if isinstance(found, Failure):
+        raise CommandError(f"{file}: {found.failure()}")
+    return found.unwrap()
 
 
 @command.command(short_help="Make an authority and a serving pair for trials.")
@@ -150,17 +143,17 @@ def certificate(folder: str, name_prefix: str, namespace: str, *, hosts: Sequenc
     if existing and not force:
         raise CommandError(f"{folder}: {', '.join(existing)} would be overwritten; --force does that")
     now, validity, key = utc_now(), timedelta(days=days), generate_key()
-    authority = certificate_authority(generate_key(), new_issue(now, validity))
+    authority = certificates.certificate_authority(generate_key(), new_issue(now, validity))
     issue = new_issue(now, validity)
-    serving = serving_certificate(name_prefix, namespace, key.public_key(), authority, issue, hosts=hosts)
-    pair = {"tls.key": key_pem(key), "tls.crt": certificate_pem(serving)}
+    serving = certificates.serving_certificate(name_prefix, namespace, key.public_key(), authority, issue, hosts=hosts)
+    pair = {"tls.key": key_pem(key), "tls.crt": certificates.certificate_pem(serving)}
     try:
-        _write(target, {"ca.crt": certificate_pem(authority.certificate), **pair})
+        _write(target, {"ca.crt": certificates.certificate_pem(authority.certificate), **pair})
     except OSError as error:
         # A file is called otherwise while it is written, by a name that would tell nobody anything.
         raise CommandError(f"{error.filename2 or folder}: {error.strerror}") from error
     note(f"wrote {target / 'ca.crt'}, {target / 'tls.crt'} and {target / 'tls.key'}")
-    note(f"valid for {days} days, for {', '.join((*dns_names(name_prefix, namespace), *hosts))}")
+    note(f"valid for {days} days, for {', '.join((*certificates.dns_names(name_prefix, namespace), *hosts))}")
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

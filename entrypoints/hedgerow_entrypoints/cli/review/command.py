@@ -213,5 +213,5 @@ async def _session(
     inhabited = sorted({each.request.namespace for each in candidates} - {""})
     async with cluster as transport:
         if transport is None:
-            held = requests.with_assumed_namespaces(held, candidates)
+            held = [*held, *requests.missing_namespaces(held, candidates)]
         return await reviewed_by(panel, candidates, ReviewFacts(held, transport, inhabited), everything=everything)

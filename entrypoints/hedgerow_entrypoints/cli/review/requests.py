@@ -196,10 +196,10 @@ def warn_of_unused(namespaces: Iterable[LoadedObject], inhabited: Iterable[str])
             note(f"warning: {each.source}: Namespace {printable(name)}: no object to review is in it")
 
 
-def with_assumed_namespaces(held: Sequence[LoadedObject], requests: Iterable[Candidate]) -> list[LoadedObject]:
-    """The objects, and the Namespaces that stand in no file but must exist; a note names those."""
+def missing_namespaces(held: Iterable[LoadedObject], requests: Iterable[Candidate]) -> list[LoadedObject]:
+    """The Namespaces that stand in no file but must exist; a note names them."""
     residents = [LoadedObject({"metadata": {"namespace": each.request.namespace}}, each.source) for each in requests]
-    return [*held, *assumed_namespaces([*filter(_is_namespace, held), *residents])]
+    return assumed_namespaces([*filter(_is_namespace, held), *residents])
 
 
 def _is_namespace(each: LoadedObject) -> bool:
