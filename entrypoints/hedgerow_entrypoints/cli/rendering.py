@@ -23,7 +23,6 @@ from hedgerow_adapters.protocol.json_patch import apply_json_patch
 DONE: Final = {"create": "created", "request": "requested", "change": "changed", "delete": "deleted"}
 """Each verb in the past, in the order in which summaries have them."""
 VERB_COLOURS: Final = {"create": "green", "request": "green", "change": "yellow", "delete": "red"}
-TABLE_HEADERS: Final = ("ACTION", "KIND", "NAMESPACE", "NAME", "REASON")
 COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 _SORTED: Final = frozenset({"labels", "annotations"})
 _NOT_SHOWN: Final = frozenset({"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"})
@@ -179,7 +178,12 @@ def _with_sorted_labels(value: Any) -> Any:
 def as_table(planned: Iterable[Planned], _failures: Sequence[Failure]) -> str:
     """A line per action, in columns."""
     rows = [(styled_verb(each.action), each.action.resource.kind, *each.action.key, each.reason) for each in planned]
-    return f"{tabulate(rows, TABLE_HEADERS, tablefmt='plain')}\n" if rows else ""
+    return in_columns(rows, ("ACTION", "KIND", "NAMESPACE", "NAME", "REASON"))
+
+
+def in_columns(rows: Sequence[Sequence[object]], headers: Sequence[str]) -> str:
+    """A line per row, under headers; nothing without a row."""
+    return tabulate(rows, headers, tablefmt="plain", disable_numparse=True) + "\n" if rows else ""
 
 
 def _document(planned: Iterable[Planned], failures: Sequence[Failure]) -> dict[str, Any]:

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import click
-from tabulate import tabulate
 
 from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.files.writing import render_yaml
 from hedgerow_entrypoints.cli.health.verdicts import Judgement, Verdict, judgement_of_files
 from hedgerow_entrypoints.cli.options import filenames, live_cluster, output_format
-from hedgerow_entrypoints.cli.rendering import summary
+from hedgerow_entrypoints.cli.rendering import in_columns, summary
 from hedgerow_entrypoints.cli.worlds import connected, objects_in_files, tell_placed
 from hedgerow_entrypoints.errors import note
 
@@ -43,8 +42,7 @@ def _row(verdict: Verdict) -> tuple[str, ...]:
 
 def as_table(judgement: Judgement) -> str:
     """A line per object, in columns."""
-    rows = [*map(_row, judgement.verdicts)]
-    return tabulate(rows, HEADERS, tablefmt="plain", disable_numparse=True) + "\n" if rows else ""
+    return in_columns([*map(_row, judgement.verdicts)], HEADERS)
 
 
 def _document(judgement: Judgement) -> dict[str, Any]:

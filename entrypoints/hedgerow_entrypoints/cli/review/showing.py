@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import click
-from tabulate import tabulate
 
 from hedgerow.admission.webhook import OK, Denied, Mutated
 from hedgerow.machinery.objects import Manifest
@@ -13,7 +12,7 @@ from hedgerow.machinery.patches import Operation, json_patch_between
 from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.files.writing import render_yaml
-from hedgerow_entrypoints.cli.rendering import differing_lines
+from hedgerow_entrypoints.cli.rendering import differing_lines, in_columns
 from hedgerow_entrypoints.cli.review.completion import without_default
 from hedgerow_entrypoints.cli.review.course import Reviewed
 from hedgerow_entrypoints.cli.review.requests import shown_name
@@ -54,10 +53,7 @@ def as_table(reviews: Iterable[Reviewed]) -> str:
         )
         for each in reviews
     ]
-    if not rows:
-        return ""
-    headers = ("DECISION", "KIND", "NAMESPACE", "NAME", "WEBHOOK", "RULES")
-    return tabulate(rows, headers, tablefmt="plain", disable_numparse=True) + "\n"
+    return in_columns(rows, ("DECISION", "KIND", "NAMESPACE", "NAME", "WEBHOOK", "RULES"))
 
 
 def _entry(reviewed: Reviewed) -> dict[str, Any]:
