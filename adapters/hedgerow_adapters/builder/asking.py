@@ -100,7 +100,7 @@ def absence_is_fine() -> Iterator[None]:
             raise
 
 
-async def ask(transport: Transport, build: Callable[P, Request], *args: P.args, **kwargs: P.kwargs) -> Any:
+async def ask(transport: Transport, build: Callable[P, Request], *args: P.args, **kwargs: P.kwargs) -> Manifest:
     """The body of a server's answer to a request that is yet to be built.
 
     Raises:
@@ -114,7 +114,8 @@ async def ask(transport: Transport, build: Callable[P, Request], *args: P.args, 
     except TransportError as lost:
         raise NotDoneError(NotDone(str(lost), is_late=True)) from lost
     if response.is_success:
-        return response.body
+        stored: Manifest = response.body
+        return stored
     error = status_error(response)
     is_absence = error.is_absence_of(attributes_of(request).name)
     if error.is_unproven_absence and args and isinstance(args[0], Resource):
@@ -125,22 +126,18 @@ async def ask(transport: Transport, build: Callable[P, Request], *args: P.args, 
 async def read(transport: Transport, resource: Resource, key: ObjectKey) -> Manifest | None:
     """An object as it is stored; none if it does not exist."""
     try:
-        stored: Manifest = await ask(transport, requests.get, resource, key)
+        return await ask(transport, requests.get, resource, key)
     except NotDoneError as error:
         if error.problem.is_absence:
             return None
         raise
-    return stored
 
 
 async def write(transport: Transport, resource: Resource, existing: Manifest | None, desired: Manifest) -> Manifest:
     """An object as it is stored after it was created, or brought from the version that was read to what is desired."""
     key = key_of(desired)
-    stored: Manifest
     if existing is None:
-        stored = await ask(transport, requests.create, resource, desired, key.namespace)
-    elif merge_patch(existing, desired):
-        stored = await ask(transport, requests.update, resource, key, desired)
-    else:
-        stored = existing
-    return stored
+        return await ask(transport, requests.create, resource, desired, key.namespace)
+    if merge_patch(existing, desired):
+        return await ask(transport, requests.update, resource, key, desired)
+    return existing

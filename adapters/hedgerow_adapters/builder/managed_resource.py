@@ -234,7 +234,7 @@ async def _reached(
     try:
         async with asyncio.timeout_at(deadline):
             while True:
-                seen: Manifest = await ask(transport, requests.get, MANAGED_RESOURCES, key)
+                seen = await ask(transport, requests.get, MANAGED_RESOURCES, key)
                 if (problem := problem_with(seen)) is None:
                     return
                 late = too_late(seen, problem)
@@ -273,7 +273,7 @@ async def _managed_resource(transport: Transport, wanted: Manifest) -> Manifest:
 async def _mark(transport: Transport, key: ObjectKey) -> None:
     """Mark a Secret for garbage collection; its values are not read."""
     metadata = partial(Request, "GET", accept=requests.METADATA)
-    secret: Manifest = await ask(transport, lambda: metadata(requests.object_path(SECRETS, key)))
+    secret = await ask(transport, lambda: metadata(requests.object_path(SECRETS, key)))
     if patch := merge_patch(secret, managed_resource.marked_garbage_collectable(secret)):
         # Another Secret of that name, made since, may be meant to stay.
         version = resource_version_of(secret)

@@ -1,13 +1,12 @@
 """As which resource an API server serves a kind.
 
-Expected flow: `look_up` asks, `known` shows what has been found out since; both are shared by all who read a cluster.
-Guarantees: one request for a group and version at a time, whoever waits for it; what is served is known until something
-hints that it may have changed, and is looked at again from time to time, as not every change is hinted at; that a kind
-is not served is known for a minute, or for some seconds where it is new, as a server that has just started does not
-know yet all that it serves, or for a second where something has hinted of late that it may be served soon, as a
-definition takes a moment to be established. That there was no answer is told to who asked, and not known afterwards.
-
-A kind that is built in, and was served once, never counts as absent: an API server does not unlearn it.
+Expected flow: `look_up` asks, `known` shows what has been found out since; all who read a cluster share both.
+Guarantees: one request for a group and version at a time, whoever waits for it. What is served is known until something
+hints that it may have changed, and is looked at again from time to time, as not every change is hinted at. That a kind
+is not served is known for a minute; for some seconds where it is new, as a server that has just started does not know
+yet all that it serves; for a second after a hint that it may be served soon, as a definition takes a moment to be
+established. That there was no answer is not known afterwards. A kind that is built in, and was served once, never
+counts as absent: an API server does not unlearn it.
 
 Source: Kubernetes documentation, "The Kubernetes API", discovery; managed-resources §4.2; decision "absence".
 """

@@ -223,8 +223,10 @@ class HttpTransport:
     ) -> AsyncGenerator[Mapping[str, Any], None]:
         lines, authorization = answers.LineSplitter(), _authorization_of(answer)
         while lines.is_inside_a_line or self._connection.credentials() == credentials:
-            chunk = await self._chunk(request, answer, limit)
-            if chunk is None:
+            try:
+                async with asyncio.timeout(RENEWAL_CHECKED_EVERY), bounded(self._server, request, limit):
+                    chunk = await answer.content.read(READ_AT_ONCE)
+            except TimeoutError:
                 continue
             if not chunk:
                 break
@@ -237,13 +239,6 @@ class HttpTransport:
             await asyncio.sleep(0)
         if lines.is_inside_a_line:
             raise self._spoiled(request, "was cut off")
-
-    async def _chunk(self, request: Request, answer: aiohttp.ClientResponse, limit: TimeLimit) -> bytes | None:
-        """What has arrived since the last time, at least one byte; nothing at the end; none: a while of silence."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(RENEWAL_CHECKED_EVERY), bounded(self._server, request, limit):
-                return await answer.content.read(READ_AT_ONCE)
-        return None
 
     async def _response(self, request: Request, answer: aiohttp.ClientResponse, content: bytes) -> Response:
         headers = answers.lower_case_names(answer.headers)
