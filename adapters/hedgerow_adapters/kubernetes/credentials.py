@@ -68,11 +68,7 @@ class Description:
         return not self.header and (self.tls is None or self.tls.certificate is None)
 
     def check_replaces(self, last: "Description") -> None:
-        """Refuse what a process that runs must not follow.
-
-        Raises:
-            UnusableError: it must not.
-        """
+        """Raise UnusableError for what a process that runs must not follow."""
         if self.server_and_trust != last.server_and_trust:
             # All that is known came from the last server: to believe it of another one could delete everything there.
             change = f"it was for {last.server_and_trust} and is for {self.server_and_trust} now"

@@ -22,10 +22,7 @@ USER_FIELDS: Final = ("client-certificate-data", "client-key-data", "token", "us
 REFUSED_USER_FIELDS: Final = {
     "client-certificate": "client certificate files",
     "client-key": "client key files",
-    "as": "impersonation configurations",
-    "as-uid": "impersonation configurations",
-    "as-groups": "impersonation configurations",
-    "as-user-extra": "impersonation configurations",
+    **dict.fromkeys(("as", "as-uid", "as-groups", "as-user-extra"), "impersonation configurations"),
     "auth-provider": "auth provider configurations",
     "exec": "exec configurations",
 }

@@ -20,12 +20,8 @@ _LINGERING: Final = 1.0
 """Seconds in which the rest of a request that is refused may still arrive, so that the client sees the refusal."""
 _NO_ROOM: Final = "requests hold as many bytes as they may"
 UNAUTHORIZED: Final = (
-    b"HTTP/1.1 401 Unauthorized\r\n"
-    b"Content-Type: text/plain; charset=utf-8\r\n"
-    b"Content-Length: 29\r\n"
-    b"Connection: close\r\n"
-    b"\r\n"
-    b"client certificate required\r\n"
+    b"HTTP/1.1 401 Unauthorized\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 29\r\n"
+    b"Connection: close\r\n\r\nclient certificate required\r\n"
 )
 
 
@@ -67,17 +63,13 @@ class Connection(web.RequestHandler):
         self._connections = connections
         self._limits = limits
         self._observer = observer
-        self._abort = abort
+        self.abort: Callable[[], object] = abort
         self._is_asking = True
         self._is_stranger = False
         self._is_refused = False
         self._receiving: asyncio.Timeout | None = None
         self.deadline = math.inf  # the handshake has its own
         connections.opened(self)
-
-    def abort(self) -> None:
-        """Close the connection at once."""
-        self._abort()
 
     def refuse(self) -> None:
         """End `receiving`, now or when it begins; the second time, close the connection."""
@@ -120,7 +112,7 @@ class Connection(web.RequestHandler):
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._abort = cast("asyncio.Transport", transport).abort
+        self.abort = cast("asyncio.Transport", transport).abort
         self._is_stranger = _lacks_certificate(transport)
         self.deadline = self._loop.time() + self._limits.request
         super().connection_made(transport)

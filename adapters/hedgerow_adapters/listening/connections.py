@@ -151,7 +151,7 @@ class Connections:
         self._unproven.pop(connection, None)
         self._quiet.pop(connection, None)
         self._busy.discard(connection)
-        self._let_go(connection)
+        self.answered(connection)
 
     def holds(self, connection: Closable, size: int) -> None:
         """Note that so many bytes of a request have arrived; if there are too many in all, refuse requests."""
@@ -164,7 +164,7 @@ class Connections:
 
     def answered(self, connection: Closable) -> None:
         """Note that the answer to a request is sent."""
-        self._let_go(connection)
+        self._held -= self._arriving.pop(connection, 0) + self._arrived.pop(connection, 0)
 
     def begins(self, connection: Closable) -> None:
         """Note that a request has arrived in full."""
@@ -192,6 +192,3 @@ class Connections:
 
     def _is_large(self, connection: Closable) -> bool:
         return self._arriving[connection] > SMALL * self._most_held
-
-    def _let_go(self, connection: Closable) -> None:
-        self._held -= self._arriving.pop(connection, 0) + self._arrived.pop(connection, 0)

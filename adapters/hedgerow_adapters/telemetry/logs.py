@@ -33,10 +33,7 @@ _PLAIN: Final = frozenset({str, int, float, bool, type(None), list, tuple, dict}
 
 
 def get_logger(name: str) -> FilteringBoundLogger:
-    """A logger whose lines say where they come from.
-
-    It takes the configuration in force when it writes its first line or binds its first value, and keeps it.
-    """
+    """A logger whose lines say where they come from; it keeps the configuration in force when it is used first."""
     return cast("FilteringBoundLogger", structlog.get_logger(logger_name=name))
 
 
