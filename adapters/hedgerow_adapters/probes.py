@@ -25,10 +25,8 @@ Check: TypeAlias = Callable[[], Awaitable[str | None]]
 
 Checks: TypeAlias = Mapping[str, Check]
 """By their names."""
-
 TIME_LIMIT: Final = 5.0
 """Seconds after which a check counts as failed."""
-
 METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 LIMITS: Final = Limits(connections=256, request=10.0, held=2**20)
 """Of each of the two listeners; a check has five seconds."""

@@ -34,7 +34,6 @@ _SHARE: Final = 0.9
 """Of the time that an API server waits, so that the answer arrives before it hangs up."""
 _LAST_CALL: Final = 1.05
 """Of the time that a review may take: one that waited for caches in vain is still parsed, to be denied by its uid."""
-
 MOST: Final = 112 * 2**20
 """Bytes of all parsed reviews together. An object that can be stored has at most 1.5 MiB, and a review holds two."""
 SMALL: Final = 2**20
@@ -50,7 +49,6 @@ LARGE_BODY: Final = 64 * 2**10
 """Bytes of a body that is worth a closer estimate."""
 COUNTED_AT_ONCE: Final = 2**20
 """Bytes of a body for an estimate, in some milliseconds."""
-
 _MOST_PER_BYTE: Final = 40
 _BYTES_PER: Final = ((b"{", 96), (b"[", 88), (b":", 136), (b",", 60), (b'"', 35))
 """Of an object, a list, a member, an element and half a string, the parser's own memory included."""

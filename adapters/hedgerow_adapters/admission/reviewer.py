@@ -120,11 +120,9 @@ class View(Protocol):
     @property
     def snapshot(self) -> Snapshot:
         """As they are now."""
-        ...
 
     async def completed(self) -> None:
         """Return when the caches hold everything."""
-        ...
 
 
 @dataclass(slots=True)

@@ -92,12 +92,7 @@ async def create_for_shoot(
 ) -> Manifest:
     """As `create_for_seed`, of objects that belong into the shoot whose control plane is in the seed.
 
-    Args:
-        transport: leads to the seed.
-        key: of the ManagedResource.
-        data: its objects, as a registry serialises them.
-        origin: who makes it; `gardener` for the core.
-        keep_objects: whether the objects outlive it.
+    The `origin` says who makes it: `gardener` for the core.
     """
     secret = builder.new_secret(*key, data, with_prefix=True)
     wanted = builder.new_for_shoot(*key, secret_names=[key_of(secret).name], origin=origin, keep_objects=keep_objects)
@@ -128,7 +123,7 @@ async def reconcile(transport: Transport, wanted: Manifest) -> Manifest:
 
     Args:
         transport: leads to the cluster of the ManagedResource.
-        wanted: as `builder.new_for_seed` and its like make it; the Secrets that it refers to exist.
+        wanted: as `new_for_seed` and its like make it; the Secrets that it refers to exist.
     """
     return await _managed_resource(transport, wanted)
 
@@ -137,21 +132,16 @@ async def reconcile(transport: Transport, wanted: Manifest) -> Manifest:
 async def reconcile_secret(transport: Transport, wanted: Manifest) -> Manifest:
     """The Secret as it is stored, once it is as wanted: labels, annotations, data and immutability are those alone.
 
-    Args:
-        transport: leads to the cluster of the ManagedResource.
-        wanted: as `builder.new_secret` makes it.
+    What is wanted is as `new_secret` makes it.
     """
     return await _secret(transport, wanted)
 
 
 @answered
 async def delete(transport: Transport, key: ObjectKey, *, with_prefix: bool) -> None:
-    """Ask for the deletion of the Secrets, and then of their ManagedResource; what is gone is done.
+    """Ask for the deletion of the Secrets, whose names may be prefixed, and then of their ManagedResource.
 
-    Args:
-        transport: leads to the cluster of the ManagedResource.
-        key: of the ManagedResource.
-        with_prefix: whether the names of its Secrets are prefixed.
+    What is gone is done.
     """
     with during(f"could not get managed resource '{key}'"):
         stored = await read(transport, MANAGED_RESOURCES, key)

@@ -16,7 +16,6 @@ from hedgerow.resource_manager.kubelet_certificates import CertificateRequest
 
 LARGEST: Final = 64 * 1024
 """Bytes of PEM: many times what the longest list of addresses takes."""
-
 _BEGIN: Final = b"-----BEGIN CERTIFICATE REQUEST-----"
 _END: Final = b"-----END CERTIFICATE REQUEST-----"
 _LINE_LENGTH: Final = 64

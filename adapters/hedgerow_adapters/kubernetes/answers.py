@@ -96,11 +96,9 @@ class LineSplitter:
 
 MOST_UNPACKED: Final = 256 * 1024 * 1024
 """Bytes that a packed answer may stand for: many times as much as a page holds, and less than ends a process."""
-
 SLOWEST: Final = 4 * 1024
 """Bytes a second below which an answer is given up, once it has taken `GRACE` seconds."""
 GRACE: Final = 120.0
-
 _SILENT: Final = "{server} was silent for {seconds:g} s in the middle of its answer to {asked}"
 
 

@@ -21,16 +21,12 @@ from hedgerow_adapters.protocol.transport import NotSentError, Request, Response
 
 OPENING_TIMEOUT: Final = 30.0
 """Seconds for the answer to a watch to begin, which a server sends before it has any event."""
-
 RENEWAL_CHECKED_EVERY: Final = 30.0
 """Seconds within which a silent watch ends after its credentials or trust were replaced."""
-
 READ_AT_ONCE: Final = 64 * 1024
 """Bytes of a watch after whose events others get a turn, however many have arrived."""
-
 DECODED_AT_ONCE: Final = 1024 * 1024
 """Bytes of a JSON text that are decoded without a pause, some ten milliseconds."""
-
 NO_ANSWER: Final = "<error>"
 """The status code of an exchange without an answer, for metrics."""
 

@@ -82,14 +82,9 @@ class ElectorThread:
     ) -> None:
         """An elector whose thread has not started yet; what is not told here is as with `LeaderElector`.
 
-        Args:
-            transport: entered on the thread; nothing else may use it.
-            lease: its key.
-            identity: of this process.
-            timings: of the election.
-            on_event: hears every event on the main loop, soon after it happened.
-            on_stuck: hears on the thread, as a sentence, that the main loop stands still. The gate is closed then.
-            patience: seconds that the main loop may stand still; none: 60.
+        The transport is entered on the thread, and nothing else may use it. `on_event` is called on the main loop, soon
+        after the event. `on_stuck` is called on the thread with a sentence once the main loop has stood still for
+        `patience` seconds (none: 60) and the gate is closed.
         """
         self._main = asyncio.get_running_loop()
         self._transport = transport

@@ -100,11 +100,9 @@ class Closable(Protocol):
 
     def abort(self) -> object:
         """Close it at once."""
-        ...
 
     def refuse(self) -> None:
         """Answer that there is no room for its request, which has not arrived in full."""
-        ...
 
 
 class Connections:
