@@ -8,7 +8,7 @@ Source: rsyslog-relp.
 """
 
 from hedgerow.rsyslog_relp.config import RsyslogRelpConfig, decode, decode_text
-from hedgerow.rsyslog_relp.host_paths import HostPaths
+from hedgerow.rsyslog_relp.naming import HostPaths
 from hedgerow.rsyslog_relp.operating_system_config import node_files, operating_system_config_webhook
 from hedgerow.rsyslog_relp.rendering import ShootIdentity, rsyslog_configuration
 from hedgerow.rsyslog_relp.shoot_admission import shoot_admission_webhook

@@ -1,30 +1,69 @@
-"""Cleans the nodes of a Shoot: deploys the cleaner, waits until every node is clean, and removes it again.
+"""Cleans the nodes of a Shoot: deploys a DaemonSet, waits until every node is clean, and removes it again.
+
+The DaemonSet undoes what the extension has configured. Its pods become ready once their script has succeeded, so that a
+healthy DaemonSet means that every node is clean.
 
 No worker waits: the turn ends with a `Waiting`, and a change of the cleaner's ManagedResource, or the end of the wait,
 brings the next one.
 
-Source: rsyslog-relp §4.4.
+Source: rsyslog-relp §4.4, §6.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, auto
+from functools import cache
 from typing import Final
 
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.machinery.steps import Now
-from hedgerow.resource_manager.builder import deploying, health_problem
+from hedgerow.resource_manager.builder import deploying, health_problem, new_for_shoot, new_secret
 from hedgerow.resource_manager.builder.managed_resource import deletion_problem, still_exists
-from hedgerow.rsyslog_relp.cleaner import CleanerImages, cleaner_objects
-from hedgerow.rsyslog_relp.naming import CLEANER_MANAGED_RESOURCE
+from hedgerow.rsyslog_relp.naming import CLEANER, CLEANER_MANAGED_RESOURCE, TYPE
+from hedgerow.rsyslog_relp.rendering import HOST, cleaner_script, rendered
 
 LONGEST_WAIT: Final = timedelta(minutes=2)
 """How long the cleaner may take to become healthy, and again to go."""
 _TIMEOUT: Final = "retry failed with context deadline exceeded, last error: "
 _DEPLOY: Final = "failed to deploy the rsyslog relp configuration cleaner component: "
 _DESTROY: Final = "failed to destroy the rsyslog relp configuration cleaner component: "
+
+
+@dataclass(frozen=True, slots=True)
+class CleanerImages:
+    """The images of the DaemonSet."""
+
+    alpine: str = "europe-docker.pkg.dev/gardener-project/releases/3rd/alpine:3.18.4"
+    pause: str = "registry.k8s.io/pause:3.9"
+
+    @property
+    def problem(self) -> str | None:
+        """What is missing, if anything."""
+        missing = next((name for name in ("alpine", "pause") if not getattr(self, name)), None)
+        return missing and f"failed to find the {missing} image: no image is configured"
+
+
+def cleaner_objects(namespace: str, images: CleanerImages) -> tuple[Manifest, Manifest]:
+    """The Secret with the DaemonSet, and the ManagedResource that names it, in the namespace of a Shoot.
+
+    Args:
+        namespace: of the Shoot's control plane.
+        images: not empty.
+    """
+    content = {f"daemonset__kube-system__{CLEANER}.yaml": _daemon_set(images)}
+    secret = new_secret(namespace, CLEANER_MANAGED_RESOURCE, content, with_prefix=True)
+    name = secret["metadata"]["name"]
+    return secret, new_for_shoot(
+        namespace, CLEANER_MANAGED_RESOURCE, secret_names=(name,), origin=TYPE, keep_objects=False
+    )
+
+
+@cache
+def _daemon_set(images: CleanerImages) -> bytes:
+    text = rendered("daemon-set.yaml", name=CLEANER, images=images, script=cleaner_script(), host=HOST)
+    return text.encode()
 
 
 class Phase(Enum):

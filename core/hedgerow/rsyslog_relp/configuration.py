@@ -14,7 +14,7 @@ from hedgerow.machinery.configuration.reading import Document
 from hedgerow.machinery.configuration.rules import at_least, must_be_set, one_of, valid
 from hedgerow.machinery.configuration.section import ZERO_IS_UNSET, Section, Switched
 from hedgerow.machinery.names import dns_label_problem
-from hedgerow.rsyslog_relp.cleaner import CleanerImages
+from hedgerow.rsyslog_relp.cleaning import CleanerImages
 from hedgerow.rsyslog_relp.lifecycle import DEFAULT_CONCURRENCY, LifecycleConfig
 from hedgerow.rsyslog_relp.naming import TYPE
 

@@ -31,8 +31,7 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.builder import deploying
 from hedgerow.resource_manager.builder.managed_resource import error_codes
-from hedgerow.rsyslog_relp.cleaner import CleanerImages
-from hedgerow.rsyslog_relp.cleaning import Waiting, clean_nodes
+from hedgerow.rsyslog_relp.cleaning import CleanerImages, Waiting, clean_nodes
 from hedgerow.rsyslog_relp.monitoring import monitoring_config_map
 from hedgerow.rsyslog_relp.naming import CLEANER_MANAGED_RESOURCE, FINALIZER, MONITORING_CONFIG_MAP, TYPE
 

@@ -5,111 +5,99 @@ The consumer concatenates the texts with those of others, so that each begins at
 Source: rsyslog-relp §5; decision D-7.
 """
 
-from textwrap import indent
-from typing import Any, Final
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Final, NamedTuple
 
 from hedgerow.api.kubernetes import CONFIG_MAPS
-from hedgerow.machinery.documents.yaml_writing import sorted_yaml
 from hedgerow.machinery.objects import Manifest
-from hedgerow.rsyslog_relp.dashboard import dashboard_json
 from hedgerow.rsyslog_relp.naming import MONITORING_CONFIG_MAP, TYPE
 from hedgerow.rsyslog_relp.pstats import PREFIX
-from hedgerow.rsyslog_relp.rendering import ACTION_NAME
+from hedgerow.rsyslog_relp.rendering import ACTION_NAME, rendered
 
 LABELS: Final = {"component": TYPE, "extensions.gardener.cloud/configuration": "monitoring"}
-API_SERVER: Final = "kube-apiserver:443"
+COLUMNS: Final = 24
+GRAPH_HEIGHT: Final = 7
 
-_ACCESS: Final = {
-    "authorization": {
-        "credentials_file": "/var/run/secrets/gardener.cloud/shoot/token/token",
-        "type": "Bearer",
+
+def _rate(metric: str, interval: str = "$__rate_interval") -> str:
+    """How fast a counter grows, by its name."""
+    return f'sum(rate({PREFIX}{metric}{{node=~"$Node"}}[{interval}])) by (name)'
+
+
+def _sum(metric: str) -> str:
+    """A gauge, by its name."""
+    return f'sum({PREFIX}{metric}{{node=~"$Node"}}) by (name)'
+
+
+ROWS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Input": {"Messages Submitted": _rate("submitted")},
+    "Actions": {
+        "Messages Processed": _rate("processed"),
+        "Messages Failed": _rate("failed"),
+        "Times Suspended": _rate("suspended"),
+        "Time Spent Suspended": _rate("suspended_duration", "5m"),
+        "Times Resumed": _rate("resumed"),
     },
-    "tls_config": {"ca_file": "/etc/prometheus/seed/ca.crt"},
+    "Queues": {
+        "Messages Enqueued": _rate("enqueued"),
+        "Messages in Queue": _sum("size"),
+        "Times Queue Was Full": _rate("full"),
+        "Maximum Queue Size": _sum("maxqsize"),
+        "Messages Discarded When Queue Was Not Full": _rate("discarded_nf"),
+        "Messages Discarded When Queue Was Full": _rate("discarded_full"),
+    },
+    "Resources": {
+        "User CPU Time": _rate("utime"),
+        "System CPU Time": _rate("stime"),
+        "Total Minor Faults": _rate("minflt"),
+        "Total Major Faults": _rate("majflt"),
+        "File System Output Operations": _rate("oublock"),
+        "File System Input Operations": _rate("inblock"),
+        "Max Resident Set Size": _sum("maxrss"),
+        "Number of Open Files": _sum("openfiles"),
+        "Voluntary Context Switches": _rate("nvcsw"),
+        "Involuntary Context Switches": _rate("nivcsw"),
+    },
 }
-_POD: Final = "__meta_kubernetes_pod_name"
-_SCRAPE_JOB: Final[dict[str, Any]] = {
-    "job_name": "rsyslog-metrics",
-    "honor_labels": False,
-    "follow_redirects": False,
-    "scrape_timeout": "30s",
-    "scheme": "https",
-    **_ACCESS,
-    "kubernetes_sd_configs": [
-        {
-            "role": "endpoints",
-            "api_server": f"https://{API_SERVER}",
-            "namespaces": {"names": ["kube-system"]},
-            **_ACCESS,
-        }
-    ],
-    "relabel_configs": [
-        {"target_label": "type", "replacement": "shoot"},
-        {
-            "source_labels": ["__meta_kubernetes_service_name", "__meta_kubernetes_endpoint_port_name"],
-            "action": "keep",
-            "regex": "node-exporter;metrics",
-        },
-        {"action": "labelmap", "regex": "__meta_kubernetes_service_label_(.+)"},
-        {"source_labels": [_POD], "target_label": "pod"},
-        {"source_labels": ["__meta_kubernetes_pod_node_name"], "target_label": "node"},
-        {"target_label": "__address__", "replacement": API_SERVER},
-        {
-            "source_labels": [_POD, "__meta_kubernetes_pod_container_port_number"],
-            "regex": "(.+);(.+)",
-            "target_label": "__metrics_path__",
-            "replacement": "/api/v1/namespaces/kube-system/pods/${1}:${2}/proxy/metrics",
-        },
-    ],
-    "metric_relabel_configs": [{"source_labels": ["__name__"], "action": "keep", "regex": "rsyslog_.+"}],
-}
-
-_ACTION: Final = f'{{origin="core.action",name="{ACTION_NAME}"}}[5m]'
-_FAILED: Final = f"rate({PREFIX}failed{_ACTION})"
-_PROCESSED: Final = f"rate({PREFIX}processed{_ACTION})"
+"""The graphs of the dashboard's rows: title and query."""
 
 
-def _alert(name: str, expression: str, type_: str, summary: str, description: str) -> dict[str, Any]:
+class Place(NamedTuple):
+    """A row's heading, which has no expression, or a graph, and where it stands in the grid."""
+
+    title: str
+    expression: str
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+def _places() -> Iterator[Place]:
+    """Headings across the page, below each its graphs side by side in twos; a single one across the page."""
+    y = 0
+    for heading, graphs in ROWS.items():
+        yield Place(heading, "", 0, y, COLUMNS, 1)
+        y += 1
+        width = COLUMNS if len(graphs) == 1 else COLUMNS // 2
+        for number, (title, expression) in enumerate(graphs.items()):
+            yield Place(title, expression, number % 2 * width, y + number // 2 * GRAPH_HEIGHT, width, GRAPH_HEIGHT)
+        y += (len(graphs) + 1) // 2 * GRAPH_HEIGHT
+
+
+@cache
+def _data() -> Mapping[str, str]:
+    """The texts of the ConfigMap, which are the same for every Shoot."""
+    dashboard = json.loads(rendered("dashboard.json", places=[*_places()]))
+    # No quotation mark in the JSON ends the YAML text.
+    in_one_line = json.dumps(dashboard, sort_keys=True, separators=(",", ":"))
     return {
-        "alert": name,
-        "expr": expression,
-        "for": "15m",
-        "labels": {"service": "rsyslog-relp", "severity": "warning", "type": type_, "visibility": "operator"},
-        "annotations": {"summary": summary, "description": description},
+        "scrape_config": rendered("scrape-config.yaml"),
+        "alerting_rules": rendered("alerting-rules.yaml", action_name=ACTION_NAME, prefix=PREFIX),
+        "dashboard_operators": f"rsyslog-relp-dashboard.json: '{in_one_line}'\n",
     }
-
-
-_ALERTS: Final = (
-    _alert(
-        "RsyslogTooManyRelpActionFailures",
-        f"sum({_FAILED}) / sum({_PROCESSED}) > bool 0.02 == 1",
-        "shoot",
-        "Rsyslog fails to forward many messages",
-        "More than 2 % of the messages that rsyslog forwards over RELP fail.",
-    ),
-    _alert(
-        "RsyslogRelpActionProcessingRateIsZero",
-        f"{_PROCESSED} == 0",
-        "seed",
-        "Rsyslog forwards nothing",
-        "Rsyslog has forwarded no message over RELP for a while, so it is probably broken.",
-    ),
-)
-
-
-def scrape_configuration() -> str:
-    """The scrape job, as a list of one."""
-    return f"- {indent(sorted_yaml(_SCRAPE_JOB), '  ')[2:]}"
-
-
-def alerting_rules() -> str:
-    """A file of rules by its name."""
-    groups = [{"name": "rsyslog-relp.rules", "rules": [*_ALERTS]}]
-    return sorted_yaml({"rsyslog-relp.rules.yaml": sorted_yaml({"groups": groups})})
-
-
-def dashboard() -> str:
-    """The dashboard by its name. Its JSON holds no quotation mark that would end the YAML text."""
-    return f"rsyslog-relp-dashboard.json: '{dashboard_json()}'\n"
 
 
 def monitoring_config_map(namespace: str) -> Manifest:
@@ -118,9 +106,5 @@ def monitoring_config_map(namespace: str) -> Manifest:
         "apiVersion": CONFIG_MAPS.api_version,
         "kind": CONFIG_MAPS.kind,
         "metadata": {"name": MONITORING_CONFIG_MAP, "namespace": namespace, "labels": LABELS},
-        "data": {
-            "scrape_config": scrape_configuration(),
-            "alerting_rules": alerting_rules(),
-            "dashboard_operators": dashboard(),
-        },
+        "data": _data(),
     }

@@ -23,12 +23,11 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import list_at, object_at, text_at, with_value
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.rsyslog_relp.audit_rules import audit_rules
 from hedgerow.rsyslog_relp.config import TLS, RsyslogRelpConfig, decode
-from hedgerow.rsyslog_relp.host_paths import DEFAULT_PATHS, HostPaths
-from hedgerow.rsyslog_relp.naming import REFERENCE_PREFIX, TYPE, UNIT
+from hedgerow.rsyslog_relp.naming import DEFAULT_PATHS, REFERENCE_PREFIX, TYPE, UNIT, HostPaths
 from hedgerow.rsyslog_relp.rendering import (
     ShootIdentity,
+    audit_rules,
     configurator_unit,
     configure_script,
     pstats_script,

@@ -3,12 +3,13 @@
 Every value in a template is quoted for the language in which it stands. Scripts hold paths of the node and nothing that
 a user wrote.
 
-Source: rsyslog-relp §8 to §11; decision D-12.
+Source: rsyslog-relp §8 to §11; decisions D-12, D-15.
 """
 
+import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -16,7 +17,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from hedgerow.rsyslog_relp.config import RsyslogRelpConfig
-from hedgerow.rsyslog_relp.host_paths import DEFAULT_PATHS, HostPaths
+from hedgerow.rsyslog_relp.naming import DEFAULT_PATHS, HostPaths
 from hedgerow.rsyslog_relp.pstats import MARKER, METRICS, PREFIX
 
 ACTION_NAME: Final = "rsyslog-relp"
@@ -58,11 +59,17 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         comment_start_string="{#-",  # bash has {# of its own
     )
-    environment.filters |= {"expression": expression_string, "parameter": parameter_string, "shell": shlex.quote}
+    environment.filters |= {
+        "json": json.dumps,
+        "expression": expression_string,
+        "parameter": parameter_string,
+        "shell": shlex.quote,
+    }
     return environment
 
 
-def _rendered(template: str, **values: object) -> str:
+def rendered(template: str, **values: object) -> str:
+    """The text of a template with values, each of which has the filter of its language there."""
     return _environment().get_template(f"{template}.j2").render(values)
 
 
@@ -74,7 +81,7 @@ def rsyslog_configuration(config: RsyslogRelpConfig, shoot: ShootIdentity, paths
         shoot: the Shoot of the node.
         paths: where the files of the node are.
     """
-    return _rendered(
+    return rendered(
         "60-audit.conf",
         config=config,
         tls=config.active_tls,
@@ -99,19 +106,55 @@ def _options(config: RsyslogRelpConfig) -> Iterator[tuple[str, str]]:
 
 def configure_script(paths: HostPaths = DEFAULT_PATHS) -> str:
     """The script that installs staged files on a node; bash."""
-    return _rendered("configure-rsyslog.sh", paths=paths)
+    return rendered("configure-rsyslog.sh", paths=paths)
 
 
 def pstats_script(paths: HostPaths = DEFAULT_PATHS) -> str:
     """The script that turns rsyslogd's statistics into a text file of metrics; bash and POSIX awk."""
-    return _rendered("process-rsyslog-pstats.sh", paths=paths, metrics=METRICS, prefix=PREFIX, marker=MARKER)
+    return rendered("process-rsyslog-pstats.sh", paths=paths, metrics=METRICS, prefix=PREFIX, marker=MARKER)
 
 
 def cleaner_script(paths: HostPaths = DEFAULT_PATHS, host: str = HOST) -> str:
     """The script that undoes everything on a node whose root is at `host`; POSIX shell."""
-    return _rendered("configuration-cleaner.sh", paths=paths, host=host)
+    return rendered("configuration-cleaner.sh", paths=paths, host=host)
 
 
 def configurator_unit(paths: HostPaths = DEFAULT_PATHS) -> str:
     """The systemd unit that runs the configure script every 15 seconds; without a final line end."""
-    return _rendered("rsyslog-configurator.service", paths=paths, documentation=DOCUMENTATION).rstrip("\n")
+    return rendered("rsyslog-configurator.service", paths=paths, documentation=DOCUMENTATION).rstrip("\n")
+
+
+WATCHED_FOLDERS: Final = ("/boot", "/etc", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/opt", "/root")
+_HEADER: Final = (
+    "## Managed by the extension shoot-rsyslog-relp. Changes are overwritten.",
+    "## The rules that the node had before are in /etc/audit/rules.d.original.",
+)
+
+
+def _on_exit(calls: str, *conditions: str, key: str) -> str:
+    """The rule that records when a system call returns."""
+    fields = (f"-F {condition}" for condition in (*conditions, f"key={key}"))
+    return " ".join(("-a exit,always -F arch=b64", *(f"-S {call}" for call in calls.split()), *fields))
+
+
+_DIRECTIVES: Final[Mapping[str, tuple[str, ...]]] = {
+    # -i goes on after a rule that the kernel or auditctl does not know.
+    "00-base-config.rules": ("-D", "-b 8192", "--backlog_wait_time 60000", "-f 1", "-i"),
+    "10-privilege-escalation.rules": (
+        _on_exit("setuid setreuid setgid setregid", "auid>0", "auid!=-1", key="privilege_escalation"),
+        _on_exit("execve execveat", "euid=0", "auid>0", "auid!=-1", key="privilege_escalation"),
+    ),
+    "11-privileged-special.rules": (
+        _on_exit("mount umount2 mknod mknodat chroot", "auid!=-1", key="privileged_special"),
+        # By itself, as kernels before 5.12 do not know it.
+        _on_exit("mount_setattr", "auid!=-1", key="privileged_special"),
+    ),
+    "12-system-integrity.rules": tuple(
+        f"-a exit,always -F dir={folder} -F perm=wa -F key=system_integrity" for folder in WATCHED_FOLDERS
+    ),
+}
+
+
+def audit_rules() -> Mapping[str, str]:
+    """The text of each file of rules, by its name, in the order in which auditd loads them."""
+    return {name: "\n".join((*_HEADER, *directives, "")) for name, directives in _DIRECTIVES.items()}

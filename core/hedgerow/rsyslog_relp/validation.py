@@ -8,8 +8,8 @@ Source: rsyslog-relp §2.2, §2.3; decision D-3.
 
 import ipaddress
 import re
-from collections.abc import Callable, Collection, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Collection, Iterator
+from typing import Final, TypeAlias
 
 from hedgerow.machinery.failures import Problem, invalid, required, unsupported
 from hedgerow.machinery.names import dns_subdomain_problem
@@ -33,7 +33,8 @@ def config_problems(config: RsyslogRelpConfig, *, is_strict: bool = True) -> tup
         config: as decoded.
         is_strict: whether the rules beyond the reference's hold, too.
     """
-    return tuple(problem for rule in RULES if is_strict or rule.is_of_reference for problem in rule.problems(config))
+    rules = (rule for rule in RULES if is_strict or rule not in BEYOND_THE_REFERENCE)
+    return tuple(problem for rule in rules for problem in rule(config))
 
 
 def secret_problem(secret: ObjectKey, keys: Collection[str]) -> str | None:
@@ -163,26 +164,23 @@ def _is_ip_address(text: str) -> bool:
     return True
 
 
-class Rule(NamedTuple):
-    """One rule about a configuration."""
-
-    problems: Callable[[RsyslogRelpConfig], Problems]
-    is_of_reference: bool
-
-
 RULES: Final = (
-    Rule(_target_is_set, is_of_reference=True),
-    Rule(_target_is_an_address, is_of_reference=False),
-    Rule(_port_is_not_negative, is_of_reference=True),
-    Rule(_port_exists, is_of_reference=False),
-    Rule(_tls_has_a_secret, is_of_reference=True),
-    Rule(_auth_mode_is_known, is_of_reference=True),
-    Rule(_tls_library_is_known, is_of_reference=True),
-    Rule(_peers_are_set, is_of_reference=True),
-    Rule(_peers_are_words, is_of_reference=False),
-    Rule(_intervals_are_possible, is_of_reference=False),
-    Rule(_there_are_rules, is_of_reference=True),
-    Rule(_program_names_can_match, is_of_reference=False),
-    Rule(_severities_exist, is_of_reference=False),
+    _target_is_set,
+    _target_is_an_address,
+    _port_is_not_negative,
+    _port_exists,
+    _tls_has_a_secret,
+    _auth_mode_is_known,
+    _tls_library_is_known,
+    _peers_are_set,
+    _peers_are_words,
+    _intervals_are_possible,
+    _there_are_rules,
+    _program_names_can_match,
+    _severities_exist,
 )
 """In the order in which problems are told."""
+BEYOND_THE_REFERENCE: Final = {
+    *(_target_is_an_address, _port_exists, _peers_are_words),
+    *(_intervals_are_possible, _program_names_can_match, _severities_exist),
+}

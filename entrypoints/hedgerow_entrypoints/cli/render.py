@@ -12,7 +12,7 @@ from returns.result import Failure
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.rsyslog_relp.config import RsyslogRelpConfig, decode_text
-from hedgerow.rsyslog_relp.host_paths import DEFAULT_PATHS, HostPaths
+from hedgerow.rsyslog_relp.naming import DEFAULT_PATHS, HostPaths
 from hedgerow.rsyslog_relp.operating_system_config import node_files
 from hedgerow.rsyslog_relp.rendering import ShootIdentity, configurator_unit
 from hedgerow.rsyslog_relp.validation import config_problems, config_warnings, secret_problem

@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from hedgerow.rsyslog_relp import HostPaths
-from hedgerow.rsyslog_relp.audit_rules import audit_rules
-from hedgerow.rsyslog_relp.rendering import cleaner_script, configurator_unit, configure_script, pstats_script
+from hedgerow.rsyslog_relp.rendering import (
+    audit_rules,
+    cleaner_script,
+    configurator_unit,
+    configure_script,
+    pstats_script,
+)
 from tests.e2e.rsyslog.programs import Programs
 
 SCRIPTS = {

@@ -20,7 +20,7 @@ from hedgerow.machinery.plan import Action, ApiError, Create, Delete, MergePatch
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion, Question
 from hedgerow.machinery.reading import with_value
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.rsyslog_relp.cleaner import CleanerImages
+from hedgerow.rsyslog_relp.cleaning import CleanerImages
 from hedgerow.rsyslog_relp.lifecycle import LifecycleConfig, lifecycle_controller, reconcile
 from hedgerow.rsyslog_relp.naming import CLEANER_MANAGED_RESOURCE
 from tests.executions import LiveSnapshot, executed, performed

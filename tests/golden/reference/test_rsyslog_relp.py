@@ -19,8 +19,8 @@ from hedgerow.machinery.failures import FieldErrorType, joined
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.questions import Answer, NotAnswered, ObjectQuestion, Question
 from hedgerow.rsyslog_relp.config import RsyslogRelpConfig, decode_text
-from hedgerow.rsyslog_relp.host_paths import DEFAULT_PATHS, HostPaths
 from hedgerow.rsyslog_relp.monitoring import monitoring_config_map
+from hedgerow.rsyslog_relp.naming import DEFAULT_PATHS, HostPaths
 from hedgerow.rsyslog_relp.operating_system_config import operating_system_config_webhook
 from hedgerow.rsyslog_relp.pstats import textfiles
 from hedgerow.rsyslog_relp.rendering import pstats_script

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from hedgerow.rsyslog_relp.host_paths import HostPaths
+from hedgerow.rsyslog_relp.naming import HostPaths
 from hedgerow.rsyslog_relp.rendering import cleaner_script, configure_script
 
 PATIENCE = 60

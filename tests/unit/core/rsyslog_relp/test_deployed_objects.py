@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 import yaml
 
-from hedgerow.rsyslog_relp.cleaner import CleanerImages, cleaner_objects
+from hedgerow.rsyslog_relp.cleaning import CleanerImages, cleaner_objects
 from hedgerow.rsyslog_relp.monitoring import monitoring_config_map
 from hedgerow.rsyslog_relp.pstats import METRICS, PREFIX
 from hedgerow.rsyslog_relp.rendering import cleaner_script

@@ -14,7 +14,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.plan import Plan
-from hedgerow.rsyslog_relp.cleaner import CleanerImages
+from hedgerow.rsyslog_relp.cleaning import CleanerImages
 from hedgerow.rsyslog_relp.lifecycle import LifecycleConfig, lifecycle_controller
 from hedgerow_adapters.memory.kinds import Kind
 from tests.unit.core.controllers.stage import Stage, World, in_target

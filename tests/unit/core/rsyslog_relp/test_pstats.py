@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hedgerow.rsyslog_relp.host_paths import HostPaths
+from hedgerow.rsyslog_relp.naming import HostPaths
 from hedgerow.rsyslog_relp.pstats import METRICS, PREFIX, textfiles
 from hedgerow.rsyslog_relp.rendering import pstats_script
 

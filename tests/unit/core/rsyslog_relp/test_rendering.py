@@ -4,9 +4,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from hedgerow.rsyslog_relp.audit_rules import WATCHED_FOLDERS, audit_rules
 from hedgerow.rsyslog_relp.config import LoggingRule, RsyslogRelpConfig
 from hedgerow.rsyslog_relp.rendering import (
+    WATCHED_FOLDERS,
+    audit_rules,
     configurator_unit,
     expression_string,
     parameter_string,
