@@ -19,7 +19,6 @@ from hedgerow.api.kubernetes import LEASES, METADATA_NAME, NAMESPACES, NODES, PO
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.selectors import Labels, LabelSelector, Operator, Requirement
 
-NODE_LEASES: Final = "kube-node-lease"
 _WRITES: Final = (ANY, CREATE, UPDATE, DELETE)
 """Also those of subresources: a pod without a binding or a status does not run either."""
 
@@ -74,7 +73,7 @@ class BlockingWebhook:
 
 OF_ANY_CLUSTER: Final = (
     NeededObject(NODES, ObjectKey("", ""), has_other_labels=True),
-    NeededObject(LEASES, ObjectKey(NODE_LEASES, "")),
+    NeededObject(LEASES, ObjectKey("kube-node-lease", "")),
 )
 """What nodes need to run any pod."""
 

@@ -34,8 +34,6 @@ NOT_REMEDIATED: Final = {"remediation.webhook.shoot.gardener.cloud/exclude": "tr
 """Keeps Gardener from mending what it takes for a webhook of a user that endangers a shoot."""
 
 DOMAIN: Final = "resources.gardener.cloud"
-NAMESPACE_PURPOSE: Final = "gardener.cloud/purpose"
-SYSTEM_PURPOSES: Final = ("kube-system", "kubernetes-dashboard")
 KUBE_SYSTEM: Final = "kube-system"
 HIGH_AVAILABILITY: Final = "high-availability-config"
 EVERYTHING: Final = LabelSelector()
@@ -59,7 +57,8 @@ class Mode(StrEnum):
     def namespaces(self) -> LabelSelector:
         """The selected namespaces: all but the system's, or in the target cluster only the system's."""
         operator = Operator.IN if self is Mode.TARGET else Operator.NOT_IN
-        return LabelSelector(match_expressions=(Requirement(NAMESPACE_PURPOSE, operator, SYSTEM_PURPOSES),))
+        purpose = Requirement("gardener.cloud/purpose", operator, ("kube-system", "kubernetes-dashboard"))
+        return LabelSelector(match_expressions=(purpose,))
 
     def namespaces_of_pods(self, home: str) -> LabelSelector:
         """The namespaces whose pods need an answer to start; `home` is the one of the process.

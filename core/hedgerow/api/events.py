@@ -33,7 +33,6 @@ _UNITS: Final = (
     (timedelta.max, _YEAR, None),
 )
 """The units of ages below a limit: the first one, and that of the rest if it is shown; a rest of zero is left out."""
-_MOST: Final = 5
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -69,7 +68,7 @@ def event_block(events: Iterable[Manifest], kind: Kind, key: ObjectKey, now: dat
     """The last five warnings about an object, the latest last; empty if there are none."""
     subject = (kind, key)
     about = [event for event in events if event.get("type") == "Warning" and _subject(event) == subject]
-    warnings = sorted(about, key=_order)[-_MOST:]
+    warnings = sorted(about, key=_order)[-5:]
     return "\n".join(("-> Events:", *(_line(event, now) for event in warnings))) if warnings else ""
 
 

@@ -77,7 +77,6 @@ _ANNOTATIONS: Final = (ORIGIN, SKIP_HEALTH_CHECK)
 _IDENTITY: Final = ("name", "uid", "resourceVersion", "deletionTimestamp")
 _DIGEST: Final = "labelsAndAnnotations"
 """Member of the transformed metadata. An API server stores no metadata of this name."""
-_DIGEST_LENGTH: Final = 12
 
 
 def is_metadata_only(resource: Resource) -> bool:
@@ -169,4 +168,4 @@ def _digest(live: Manifest) -> str:
     if not labels and not annotations:
         return ""
     text = json.dumps((labels, annotations), sort_keys=True)
-    return blake2b(text.encode(), digest_size=_DIGEST_LENGTH).hexdigest()
+    return blake2b(text.encode(), digest_size=12).hexdigest()

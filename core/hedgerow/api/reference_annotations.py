@@ -20,8 +20,6 @@ from hedgerow.machinery.reading import UnreadableError, each_at, object_at, text
 CONFIG_MAP: Final = "configmap"
 SECRET: Final = "secret"  # noqa: S105 -- the kind as annotation keys spell it
 
-_HASH_LENGTH: Final = 8
-
 
 def annotation_key(kind: str, name: str) -> str:
     """The key of the annotation that refers to an object of a kind, in lower case, and a name, which is its value.
@@ -29,7 +27,7 @@ def annotation_key(kind: str, name: str) -> str:
     Names are longer than keys may be, so the key holds the beginning of a hash of the name:
     `reference.resources.gardener.cloud/configmap-4ed34879`.
     """
-    return f"{REFERENCE_PREFIX}{kind}-{hashlib.sha256(name.encode()).hexdigest()[:_HASH_LENGTH]}"
+    return f"{REFERENCE_PREFIX}{kind}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def kind_from_annotation_key(key: str) -> str | None:

@@ -29,9 +29,6 @@ _EXPECTED: Final = {
     "tuple_type": "a list",
 }
 """The expected JSON type, by the type of pydantic's error."""
-_MISSING: Final = "missing"
-_UNDECLARED: Final = "extra_forbidden"
-_OTHER: Final = "literal_error"
 _KEY: Final = "[key]"
 """The end of the place of a key, as opposed to that of its value."""
 
@@ -106,12 +103,12 @@ def _shape_error(shape: type[Typed], error: ErrorDetails) -> Problem:
     if place and place[-1] == _KEY:
         place, expected = place[:-1], _EXPECTED["invalid_key"]
     path = reduce(_below, place, "")
-    if error["type"] == _MISSING:
+    if error["type"] == "missing":
         return Problem(path, "must be set")
-    if error["type"] == _UNDECLARED:
+    if error["type"] == "extra_forbidden":
         return Problem(path, f"no such value{perhaps(str(place[-1]), _declared(shape, place[:-1]))}")
     found = error["input"]
-    if error["type"] == _OTHER:
+    if error["type"] == "literal_error":
         return Problem(path, f"expected {error['ctx']['expected']}, got {rendered(found)}".replace("'", '"'))
     if expected is None:
         return Problem(path, error["msg"])

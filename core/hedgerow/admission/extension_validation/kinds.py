@@ -91,12 +91,16 @@ def _kind(resource: Resource, *lines: Line, lists_differences: bool) -> Kind:
 
 def _extension(plural: str, kind: str, *lines: Line, namespaced: bool = True) -> Kind:
     """A kind of Gardener's extension API: its specs have a type, which never changes."""
-    of_type = field("spec.type", TEXT, required, is_immutable=True)
+    of_type = _text("spec.type", is_immutable=True)
     return _kind(extension_resource(plural, kind, namespaced=namespaced), of_type, *lines, lists_differences=True)
 
 
-REGION: Final = field("spec.region", TEXT, required, is_immutable=True)
-SECRET: Final = field("spec.secretRef.name", TEXT, required)
+def _text(path: str, *, is_immutable: bool = False) -> Line:
+    return field(path, TEXT, required, is_immutable=is_immutable)
+
+
+REGION: Final = _text("spec.region", is_immutable=True)
+SECRET: Final = _text("spec.secretRef.name")
 _ETCD_AMOUNTS: Final = ("storageCapacity", "etcd.quota", "backup.deltaSnapshotMemoryLimit")
 _ETCD_TIMES: Final = (
     *("etcd.etcdDefragTimeout", "etcd.heartbeatDuration"),
@@ -114,11 +118,11 @@ _ETCD: Final = (
 )
 
 _POOL: Final = (
-    field("machineType", TEXT, required),
-    field("machineImage.name", TEXT, required),
-    field("machineImage.version", TEXT, required),
+    _text("machineType"),
+    _text("machineImage.name"),
+    _text("machineImage.version"),
     field("architecture", TEXT, one_of(("amd64", "arm64"), unless=(None,))),
-    field("name", TEXT, required),
+    _text("name"),
     field("userData", BYTES, present),
     Line({"nodeTemplate.capacity{}": QUANTITY}, (rules.capacity,)),
     *(field(f"machineControllerManager.machine{what}Timeout", DURATION) for what in ("Drain", "Health", "Creation")),
@@ -132,12 +136,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     for kind in (
         _extension("backupbuckets", "BackupBucket", REGION, SECRET, namespaced=False),
         _extension(
-            "backupentries",
-            "BackupEntry",
-            field("spec.bucketName", TEXT, required),
-            field("spec.region", TEXT, required),
-            SECRET,
-            namespaced=False,
+            "backupentries", "BackupEntry", _text("spec.bucketName"), _text("spec.region"), SECRET, namespaced=False
         ),
         _extension(
             "bastions",
@@ -148,8 +147,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         _extension(
             "containerruntimes",
             "ContainerRuntime",
-            field("spec.binaryPath", TEXT, required),
-            field("spec.workerPool.name", TEXT, required, is_immutable=True),
+            _text("spec.binaryPath"),
+            _text("spec.workerPool.name", is_immutable=True),
         ),
         _extension(
             "controlplanes",
@@ -186,11 +185,7 @@ KINDS: Final[Mapping[str, Kind]] = {
             "operatingsystemconfigs",
             "OperatingSystemConfig",
             field("spec.purpose", TEXT, required, _PURPOSE, is_immutable=True),
-            each(
-                "spec.units",
-                field("name", TEXT, required),
-                each("dropIns", field("name", TEXT, required), field("content", TEXT, required)),
-            ),
+            each("spec.units", _text("name"), each("dropIns", _text("name"), _text("content"))),
             Line({f"spec.files[].{path}": TEXT for path in (*_FILE, "content.inline.data")}, (rules.files,)),
         ),
         _extension("workers", "Worker", REGION, SECRET, each("spec.pools", *_POOL)),

@@ -142,27 +142,20 @@ def _of_new(check: Check) -> ChangeCheck:
     return lambda new, _old: check(new, "")
 
 
-_OF_ANY_SCOPE: Final = (
-    not_negative_if_present("metadata.generation"),
-    labels,
-    annotations,
-    finalizers,
-    owner_references,
-)
+_OTHERS: Final = (not_negative_if_present("metadata.generation"), labels, annotations, finalizers, owner_references)
 _NAMES: Final = (
     _syntax("name", names.dns_subdomain_problem, required("metadata.name", "name or generateName is required")),
     _syntax("generateName", _generate_name_problem),
 )
 _NAMESPACE: Final = _syntax("namespace", names.dns_label_problem, required("metadata.namespace"))
-NAMESPACED: Final[tuple[Check, ...]] = (*_NAMES, _NAMESPACE, *_OF_ANY_SCOPE)
-CLUSTER_SCOPED: Final[tuple[Check, ...]] = (*_NAMES, namespace_absent, *_OF_ANY_SCOPE)
+NAMESPACED: Final[tuple[Check, ...]] = (*_NAMES, _NAMESPACE, *_OTHERS)
+CLUSTER_SCOPED: Final[tuple[Check, ...]] = (*_NAMES, namespace_absent, *_OTHERS)
 
 UPDATE: Final[tuple[ChangeCheck, ...]] = (
     resource_version,
     generation_not_decremented,
     *(immutable(f"metadata.{field}") for field in ("name", "namespace", "uid", "creationTimestamp")),
-    immutable("metadata.deletionTimestamp", empty_is_absent=False),
-    immutable("metadata.deletionGracePeriodSeconds", empty_is_absent=False),
+    *(immutable(f"metadata.deletion{field}", empty_is_absent=False) for field in ("Timestamp", "GracePeriodSeconds")),
     no_new_finalizers,
     *map(_of_new, (labels, annotations, owner_references)),
 )

@@ -1,7 +1,8 @@
 """Where pods may connect to: ranges of addresses, and the rules of each policy that opens some.
 
 Blocked ranges are never opened by the way: a range that a blocked or closed one covers is no peer, and without peers
-there is no rule, because a rule without peers would open everything.
+there is no rule, because a rule without peers would open everything. Rules raise UnknownRangeError if it is unknown
+where a policy leads.
 
 Source: network-and-nodes §3.5, §3.6, §3.9.
 """
@@ -136,9 +137,6 @@ def _quoted(text: str) -> str:
 PUBLIC: Final = parse_block("0.0.0.0/0")
 PRIVATE: Final = tuple(map(parse_block, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
 """Private networks and the one of carriers. Source: RFC 1918, RFC 6598."""
-
-
-# The rules of the policies. They raise UnknownRangeError where it is unknown where a policy leads.
 
 
 def to_runtime_api_server(facts: NamespaceFacts) -> Rules:
