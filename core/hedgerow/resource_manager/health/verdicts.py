@@ -214,14 +214,10 @@ def _cached(
 def _counted(observed: Observed, snapshot: Snapshot) -> Observed | ListQuestion:
     """An object with the number of its pods, or the question for them; counted only if nothing else decides."""
     live = observed.live
-    if (
-        isinstance(live, Absence)
-        or not counts_pods(observed.kind)
-        or object_progressing(observed.kind, live) is not None
-    ):
+    if isinstance(live, Absence) or not counts_pods(observed.kind):
         return observed
     namespace, selector = key_of(live).namespace, pods_of(live)
-    if selector is None:
+    if selector is None or object_progressing(observed.kind, live) is not None:
         return observed
     if not snapshot.has_synced(PODS):
         return ListQuestion(PODS, Cluster.TARGET, namespace, selector_query(selector), metadata_only=True)
