@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.admission.request import AdmissionRequest, creation, deletion, update
 from hedgerow.machinery.objects import Resource
-from hedgerow_entrypoints.cli.review.completion import as_defaulted, as_to_be_stored
+from hedgerow_entrypoints.cli.review.requests import as_defaulted, as_to_be_stored
 
 INFRASTRUCTURES = Resource("extensions.gardener.cloud", "v1alpha1", "infrastructures", "Infrastructure")
 

@@ -11,7 +11,7 @@ import pytest
 
 from hedgerow_adapters.simulation.clusters import Happening
 from hedgerow_adapters.simulation.planning import Arrived, TimedSimulation
-from hedgerow_entrypoints.cli.spans import parse_arrival, parse_moment, parse_span
+from hedgerow_entrypoints.cli.simulate import parse_arrival, parse_moment, parse_span
 from tests.unit.entrypoints.command_line import BROKEN, NAMESPACE, Hedgerow
 
 TOKENS = ("simulate", "token-requestor", "-f", "-", "--for")

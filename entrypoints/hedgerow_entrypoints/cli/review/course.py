@@ -15,10 +15,9 @@ from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.registrations.dispatch import Attributes, Call, Progress, call_of, validating_calls
 from hedgerow_adapters.registrations.registered import Entry
 from hedgerow_entrypoints.cli.rendering import summary
-from hedgerow_entrypoints.cli.review.completion import as_to_be_stored
 from hedgerow_entrypoints.cli.review.facts import NotInFilesError, ReviewFacts
 from hedgerow_entrypoints.cli.review.panels import Panel, attributes_of, whole_panel, without_selectors
-from hedgerow_entrypoints.cli.review.requests import Candidate
+from hedgerow_entrypoints.cli.review.requests import Candidate, as_to_be_stored
 from hedgerow_entrypoints.errors import CommandError, abridged
 
 MOST_OBJECTS: Final = 3

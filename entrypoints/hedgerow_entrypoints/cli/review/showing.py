@@ -13,9 +13,8 @@ from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.files.writing import render_yaml
 from hedgerow_entrypoints.cli.rendering import differing_lines, in_columns
-from hedgerow_entrypoints.cli.review.completion import without_default
 from hedgerow_entrypoints.cli.review.course import Reviewed
-from hedgerow_entrypoints.cli.review.requests import shown_name
+from hedgerow_entrypoints.cli.review.requests import shown_name, without_default
 
 VERDICT_COLOURS: Final = {"unchanged": "green", "changed": "yellow", "denied": "red"}
 
