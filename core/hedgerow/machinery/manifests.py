@@ -154,12 +154,9 @@ class ManifestSnapshot:
 def snapshot_of(
     controller: Controller[Any], target: Iterable[Manifest], source: Iterable[Manifest] | None = None
 ) -> Result[ManifestSnapshot, tuple[Failure, ...]]:
-    """What a controller sees of manifests; or everything that is wrong with them, by object and field.
+    """What a controller sees of parsed manifests; or everything that is wrong with them, by object and field.
 
-    Args:
-        controller: what it does not watch is left out.
-        target: the objects of the target cluster, as a YAML or JSON parser makes them.
-        source: those of the source cluster; none: it is the target.
+    What it does not watch is left out. Without a `source`, the target cluster is the source cluster, too.
     """
     here, there = tuple(target), tuple(source or ())
     objects = {Cluster.TARGET: here, Cluster.SOURCE: here if source is None else there}

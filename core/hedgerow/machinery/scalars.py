@@ -62,10 +62,7 @@ _TIMESTAMP: Final = re.compile(
 def parse_duration(text: str) -> Result[timedelta, str]:
     """The duration that a text states in Go's spelling, or what is wrong with the text.
 
-    An optional sign, then one or more decimal numbers with a unit each (`h`, `m`, `s`, `ms`, `us` or `µs`, `ns`); `0`
-    alone needs no unit; there are no days. What is finer than a microsecond is rounded away from zero, so that a
-    duration never becomes zero by being short.
-
+    What is finer than a microsecond is rounded away from zero, so that a duration never becomes zero by being short.
     Source: managed-resources §1.
     """
     if len(text) > _LONGEST_TEXT or not _DURATION.fullmatch(text):
@@ -78,10 +75,7 @@ def parse_duration(text: str) -> Result[timedelta, str]:
 
 
 def format_duration(duration: timedelta) -> str:
-    """A duration in Go's spelling: from a second on in hours, minutes and seconds, below that in the largest unit.
-
-    After the first unit, smaller ones follow even as zero: `1h0m0s`.
-    """
+    """A duration in Go's spelling: `1h0m0s`, and below a second in the largest unit."""
     if duration < timedelta(0):
         return f"-{format_duration(-duration)}"
     microseconds = duration // timedelta(microseconds=1)
@@ -129,11 +123,6 @@ class Quantity:
     significand: int
     power_of_ten: int = 0
     power_of_two: int = 0
-
-    @property
-    def is_negative(self) -> bool:
-        """True if it is less than zero."""
-        return self.significand < 0
 
     def equals(self, other: "Quantity") -> bool:
         """True if both are the same amount: `1000m` is `1`, `1Ki` is `1024`."""

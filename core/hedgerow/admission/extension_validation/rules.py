@@ -205,7 +205,7 @@ def capacity(pool: Manifest, where: str) -> Iterator[Problem]:
     for resource in sorted(amounts):
         path, amount = below(where, f"nodeTemplate.capacity.{resource}"), amounts[resource]
         quantity = parse_quantity(0 if amount is None else amount).unwrap()
-        if quantity.is_negative:
+        if quantity.significand < 0:
             yield invalid(path, amount, "must be greater than or equal to 0")
         if is_counted(resource) and not quantity.is_whole:
             yield invalid(path, amount, "must be an integer")

@@ -47,8 +47,7 @@ _TYPES: Final = ((bool, "bool"), (str, "string"), (list, "array"))
 def stream_documents(text: str) -> tuple[Document, ...]:
     """All documents of a text in order, empty ones included: each a mapping, null, or one problem.
 
-    A text that begins with a brace is a stream of JSON values, any other is YAML. Of repeated keys the last one counts.
-    A JSON stream ends at the first syntax error, any stream at the end of the budget.
+    A text that begins with a brace is a stream of JSON values, which ends at the first syntax error; others are YAML.
     """
     return finished(documents_in_slices(text, ReadingBudget()))
 
@@ -133,12 +132,11 @@ def _yaml_stream(text: str, documents: list[Document], budget: ReadingBudget) ->
 
 
 def _pieces(text: str) -> Iterator[_Piece | int]:
-    """The pieces of a text between the lines that begin with `---`; the piece before an invalid one is lost.
+    """The pieces of a text between the lines that begin with `---`, and numbers of characters that were searched.
 
-    The last line gets a line end, or a block of literal text would lack it. Between pieces, numbers tell how many
-    characters were searched.
+    The piece before an invalid separator is lost.
     """
-    if text and not text.endswith("\n"):
+    if text and not text.endswith("\n"):  # a block of literal text would lack its last line end
         text += "\n"
     start, line, searched = 0, 1, 0
     while start < len(text):

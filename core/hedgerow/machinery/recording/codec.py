@@ -183,17 +183,13 @@ class Header:
         return json.dumps({_HEADER: FORMAT, **members, "configuration": self.configuration})
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Unrecorded):
     """A decision that was recorded, and that this version cannot read."""
 
-    controller: str
-    key: objects.ObjectKey
-    turn: int
-    problem: str
+    __slots__ = ()
 
 
-Turn: TypeAlias = Journal | Unrecorded | Unreadable
+Turn: TypeAlias = Journal | Unrecorded
 Line: TypeAlias = Header | Turn
 
 

@@ -23,7 +23,6 @@ from hedgerow.machinery.recording.journal import (
     NotedSnapshot,
     NotReadError,
     Part,
-    Unrecorded,
     decision,
     has_same_reply,
     replied,
@@ -195,8 +194,10 @@ class Replay:
         """Make the next decision of the record again; the difference, if there is one."""
         if not isinstance(turn, Journal):
             self._states.leave(turn.controller, turn.key, None)
-            self.skipped += isinstance(turn, Unrecorded)
-            return Difference(turn, turn.problem) if isinstance(turn, Unreadable) else None
+            if isinstance(turn, Unreadable):
+                return Difference(turn, turn.problem)
+            self.skipped += 1
+            return None
         state = self._states.of(turn)
         if turn.has_state and state is None:
             self.skipped += 1

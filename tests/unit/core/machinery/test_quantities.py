@@ -66,7 +66,7 @@ def test_sign_and_wholeness_are_those_of_the_number(digits: int, places: int, un
     quantity = parse_quantity(f"{number:f}{unit}").unwrap()
 
     assert amount(quantity) == exact
-    assert quantity.is_negative is (exact < 0)
+    assert (quantity.significand < 0) is (exact < 0)
     assert quantity.is_whole is (exact.denominator == 1)
 
 
