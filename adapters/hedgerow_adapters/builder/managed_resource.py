@@ -16,7 +16,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.machinery.documents.yaml_writing import sorted_yaml
+from hedgerow.machinery.documents.yaml_texts import sorted_yaml
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
 from hedgerow.machinery.patches import merge_patch
 from hedgerow.resource_manager import builder

@@ -15,7 +15,7 @@ from returns.result import Failure, Result, Success
 from hedgerow.machinery.documents.budget import ReadingBudget, finished
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks, checked_for_halves
-from hedgerow.machinery.documents.yaml_reading import not_text, read_yaml
+from hedgerow.machinery.documents.yaml_texts import not_text, read_yaml
 from hedgerow_adapters.files.sources import printable
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import yaml
 
 from hedgerow.api.kubernetes import METADATA_NAME
-from hedgerow.machinery.documents.yaml_writing import NEVER_FOLDED, Dumper
+from hedgerow.machinery.documents.yaml_texts import NEVER_FOLDED, Dumper
 from hedgerow.machinery.objects import Manifest, key_of, labels_of
 
 

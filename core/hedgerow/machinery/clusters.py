@@ -47,11 +47,9 @@ def visible_scopes(resource: Resource, namespaces: Sequence[str], within: str = 
     """
     if within and resource.namespaced:
         return (ReadScope(within),) if not namespaces or within in namespaces else ()
-    if not namespaces:
-        return (EVERYTHING,)
-    if resource.namespaced:
+    if namespaces and resource.namespaced:
         return tuple(ReadScope(namespace=name) for name in namespaces)
-    if (resource.group, resource.plural) == ("", "namespaces"):
+    if namespaces and (resource.group, resource.plural) == ("", "namespaces"):
         return tuple(ReadScope(name=name) for name in namespaces)
     return (EVERYTHING,)
 

@@ -38,9 +38,7 @@ def judge_deletions(deletions: int, owned: int, *, confirmed: bool) -> Verdict:
 
     More than 20 and more than 30 % of the owned objects need confirmation: plans made from a list taken for this
     purpose. More than 20 and 90 % or more stop even then; not 100 %, because a mistake often spares an object or two.
-    `deletions` counts those of all pending plans, but not of owners seen to be deleted.
-
-    Source: decision A-5.
+    `deletions` counts those of all pending plans, but not of owners seen to be deleted. Source: decision A-5.
     """
     if deletions <= max(ALWAYS_ALLOWED, owned * SHARE_ALLOWED):
         return Verdict.PROCEED
@@ -51,11 +49,8 @@ def judge_deletions(deletions: int, owned: int, *, confirmed: bool) -> Verdict:
 
 def deleted_by(plan: Plan) -> frozenset[str]:
     """The objects that a plan deletes, each by resource, key and UID."""
-    return frozenset(
-        f"{action.resource.plural}.{action.resource.group} {action.key} {action.uid}"
-        for action in plan.actions
-        if isinstance(action, Delete)
-    )
+    deletes = (action for action in plan.actions if isinstance(action, Delete))
+    return frozenset(f"{each.resource.plural}.{each.resource.group} {each.key} {each.uid}" for each in deletes)
 
 
 def fingerprint(deleted: Iterable[str]) -> str:

@@ -52,10 +52,7 @@ _REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with one field of an object or a document.
-
-    Source: managed-resources §3.2; webhooks-and-tokens §9.1.
-    """
+    """What is wrong with one field of an object or a document (managed-resources §3.2, webhooks-and-tokens §9.1)."""
 
     path: str
     """The field, from the top: `controllers.networkPolicy.concurrentSyncs`; empty: the object as a whole."""

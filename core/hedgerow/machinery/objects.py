@@ -111,10 +111,7 @@ def item(**keys: str) -> str:
 
 
 def managers_of(live: Manifest, path: tuple[str, ...]) -> frozenset[str]:
-    """The managers that own a field, at a path in `fieldsV1`; none where the server keeps no record of it.
-
-    Source: Kubernetes documentation, "Server-Side Apply", field management.
-    """
+    """The managers that own a field, at a path in `fieldsV1`; none where the server keeps no record of it."""
     metadata = live.get("metadata")
     entries = metadata.get("managedFields") if isinstance(metadata, Mapping) else None
     found = [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []

@@ -18,8 +18,7 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce, Execution, Step, concurrently
 
 _OUT_OF_SIGHT: Final = ApiError(0, "OutOfSight", "is not in a namespace that this process is configured to see")
-_Own: TypeAlias = Callable[[Iterable[ObjectKey]], list[ObjectKey]]
-"""Those keys of a controller that are within the restriction."""
+_Own: TypeAlias = Callable[[Iterable[ObjectKey]], list[ObjectKey]]  # those keys that are within the restriction
 
 
 def restricted(

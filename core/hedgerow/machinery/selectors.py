@@ -22,8 +22,6 @@ from hedgerow.machinery.objects import Manifest, key_of, labels_of
 Labels: TypeAlias = Mapping[str, str]
 
 _WORD: Final = re.compile(r"[=!]=|[=!(),<>]|[^ \t\r\n=!(),<>]++")
-_FIELDS: Final = ("matchLabels", "matchExpressions")
-_FIELDS_OF_REQUIREMENTS: Final = ("key", "operator", "values")
 _FORMS: Final = "key, !key, key=value, key!=value, key in (value,value) or key notin (value,value)"
 
 
@@ -136,12 +134,12 @@ def unknown_field_problems(value: object, field: str = "") -> Iterator[Problem]:
     if not isinstance(value, (dict, Mapping)):
         return
     inside = f"{field}." if field else ""
-    for name, problem in unknown_fields(value, _FIELDS):
+    for name, problem in unknown_fields(value, ("matchLabels", "matchExpressions")):
         yield Problem(f"{inside}{name}", problem)
     expressions = value.get("matchExpressions")
     for index, expression in enumerate(expressions if isinstance(expressions, (list, tuple)) else ()):
         if isinstance(expression, (dict, Mapping)):
-            for name, problem in unknown_fields(expression, _FIELDS_OF_REQUIREMENTS):
+            for name, problem in unknown_fields(expression, ("key", "operator", "values")):
                 yield Problem(f"{inside}matchExpressions[{index}].{name}", problem)
 
 
@@ -190,8 +188,7 @@ def parse_label_selector(value: object, field: str = "") -> Result[LabelSelector
     Absent and null parts are empty. Unknown fields are refused: without its misspelt `matchLabel`, a selector would
     match everything. A null selector is refused, because to some readers it matches nothing, to others everything.
 
-    Source: network-and-nodes §1.1, decision "unknown field in an annotation's JSON"; Kubernetes API, LabelSelector of
-    meta/v1.
+    Source: network-and-nodes §1.1, decision "unknown field in an annotation's JSON"; Kubernetes API, LabelSelector.
     """
     if isinstance(value, LabelSelector):
         return Success(value)

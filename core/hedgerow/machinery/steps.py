@@ -66,7 +66,6 @@ class Pause(Step[None]):
 
 End = TypeVar("End")
 Making: TypeAlias = Coroutine[Any, Any, End]
-"""A decision that awaits steps."""
 
 MOST_STEPS: Final = 10_000
 """Most decisions need a few, and one for each slice of long work: some thousands to decode Secrets."""

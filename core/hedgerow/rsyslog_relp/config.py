@@ -16,7 +16,7 @@ from returns.result import Failure, Result, Success
 from hedgerow.machinery.documents.budget import finished
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks
-from hedgerow.machinery.documents.yaml_reading import not_text, read_yaml
+from hedgerow.machinery.documents.yaml_texts import not_text, read_yaml
 from hedgerow.machinery.failures import Problem, child, joined, unknown_fields
 from hedgerow.machinery.reading import (
     UnreadableError,

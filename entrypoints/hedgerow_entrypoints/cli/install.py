@@ -14,7 +14,7 @@ from hedgerow.admission.registration import Mode, registered_webhooks
 from hedgerow.api.references import asks_for_identity
 from hedgerow.api.shape import read
 from hedgerow.machinery.clusters import Permission
-from hedgerow.machinery.documents.yaml_writing import sorted_yaml
+from hedgerow.machinery.documents.yaml_texts import sorted_yaml
 from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration, decode

@@ -20,17 +20,13 @@ from hedgerow.machinery.documents.budget import (
 )
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks, checked_for_halves, read_in_slices
-from hedgerow.machinery.documents.yaml_reading import NOT_TEXT, not_text, read_yaml
+from hedgerow.machinery.documents.yaml_texts import NOT_TEXT, not_text, read_yaml
 from hedgerow.machinery.failures import shortened
 
 _SNIFFED: Final = 1024  # characters in which the first that is no blank tells the format
-_LONGEST_CAUSE: Final = 400
-
 _SHORT: Final = 8 * 1024  # characters of JSON that are read at once, in at most 2 ms
-
 _LINES_AT_ONCE: Final = 16 * 1024  # characters of lines that are searched at once, in at most 1 ms
-_CHARACTERS_FOR_A_NODE: Final = 40
-"""Characters of such lines that are searched in the time that it takes to read a node."""
+_CHARACTERS_FOR_A_NODE: Final = 40  # of such lines, that are searched in the time that it takes to read a node
 
 _SEPARATOR: Final = "---"
 _BARE_SEPARATOR: Final = re.compile(r"---(?=\s|\Z)")
@@ -225,4 +221,4 @@ def _mapping(document: Document, prefix: str = "") -> Document:
 
 
 def _broken(cause: str) -> Document:
-    return Document(None, (shortened(cause, _LONGEST_CAUSE),))
+    return Document(None, (shortened(cause, 400),))

@@ -23,7 +23,6 @@ MAX_ALIASED_SHARE: Final = 10
 """Nodes that aliases may add for each written one, beyond the free ones."""
 
 _TOO_MANY_ALIASED: Final = "aliases multiply the document beyond reason"
-
 _UNKNOWN_TAG: Final = "a tag is not one that Kubernetes reads"
 _TAGS: Final = "tag:yaml.org,2002:"
 _TYPES: Final[dict[str, tuple[type, ...]]] = {

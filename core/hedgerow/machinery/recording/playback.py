@@ -247,12 +247,7 @@ def _diff(recorded: Json, repeated: Json) -> list[str]:
     # Slow to import, and a process that records needs no difference.
     from difflib import unified_diff  # noqa: PLC0415
 
-    return list(unified_diff(_lines(recorded), _lines(repeated), "recorded", "repeated", lineterm=""))
-
-
-def _lines(wants: Json) -> list[str]:
-    if wants is None:
-        return []
+    texts = (json.dumps(wants, indent=2, sort_keys=True, ensure_ascii=False) for wants in (recorded, repeated))
     # A comma says only that another line follows.
-    lines = json.dumps(wants, indent=2, sort_keys=True, ensure_ascii=False).splitlines()
-    return [line.removesuffix(",") for line in lines]
+    before, after = ([line.removesuffix(",") for line in text.splitlines()] for text in texts)
+    return list(unified_diff(before if recorded else [], after, "recorded", "repeated", lineterm=""))

@@ -17,7 +17,7 @@ from returns.result import Failure, Result, Success
 from hedgerow.api.tokens import KUBECONFIG, TOKEN
 from hedgerow.machinery.documents.budget import ReadingBudget, finished
 from hedgerow.machinery.documents.streams import documents_in_slices
-from hedgerow.machinery.documents.yaml_writing import sorted_yaml
+from hedgerow.machinery.documents.yaml_texts import sorted_yaml
 from hedgerow.machinery.failures import rendered
 from hedgerow.machinery.reading import UnreadableError, each_at, objects_at, text_at, with_value, without
 

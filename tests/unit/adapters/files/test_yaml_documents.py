@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hedgerow.machinery.documents import yaml_reading
+from hedgerow.machinery.documents import yaml_texts
 from hedgerow.machinery.documents.document import MAX_NESTING
 from hedgerow_adapters.files.decoding import yaml_documents
 
@@ -11,7 +11,7 @@ from hedgerow_adapters.files.decoding import yaml_documents
 @pytest.fixture(params=["compiled parser", "pure Python parser"], autouse=True)
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "pure Python parser":
-        monkeypatch.setattr(yaml_reading, "_Parser", yaml.SafeLoader)
+        monkeypatch.setattr(yaml_texts, "_Parser", yaml.SafeLoader)
 
 
 def values(text: str) -> list[Any]:

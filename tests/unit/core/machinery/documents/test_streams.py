@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hedgerow.machinery.documents import budget as budgets
-from hedgerow.machinery.documents import streams, yaml_reading
+from hedgerow.machinery.documents import streams, yaml_texts
 from hedgerow.machinery.documents.budget import MOST_DOCUMENTS, ReadingBudget, finished
 from hedgerow.machinery.documents.document import MAX_NESTING, Document, plain_value
 from hedgerow.machinery.documents.streams import documents_in_slices, stream_documents
@@ -23,12 +23,12 @@ PARSERS = ["compiled parser", "pure Python parser"]
 @pytest.fixture(params=PARSERS)
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "pure Python parser":
-        monkeypatch.setattr(yaml_reading, "_Parser", yaml.SafeLoader)
+        monkeypatch.setattr(yaml_texts, "_Parser", yaml.SafeLoader)
 
 
 def read_by(parser_class: Any, text: str) -> tuple[Document, ...]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(yaml_reading, "_Parser", parser_class)
+        patch.setattr(yaml_texts, "_Parser", parser_class)
         return stream_documents(text)
 
 

@@ -1,15 +1,19 @@
-"""The documents of a YAML text as JSON values, up to the first broken one. Callers decide about the rest."""
-# ruff: noqa: TID251 -- where YAML is parsed
+"""The documents of a YAML text as JSON values, up to the first broken one; and JSON values as YAML texts.
+
+What is written every reader of Kubernetes reads as the same values: without folded lines and aliases, and with quotes
+around texts that a reader might take for another type.
+"""
+# ruff: noqa: TID251 -- where YAML is parsed and written
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TextIO
 
 import yaml
 
 from hedgerow.machinery.documents.budget import CHARACTERS_OF_A_NODE, ReadingBudget, Slices
-from hedgerow.machinery.documents.document import Document
+from hedgerow.machinery.documents.document import Document, plain_value
 from hedgerow.machinery.documents.yaml_values import ValueBuilder
 
 # libyaml's parser is some ten times faster, and not compiled into every PyYAML. The pure Python one finds the same, or
@@ -111,3 +115,39 @@ def _explanation(error: Exception, text: str, place: int, first_line: int) -> st
     if error.context is None or error.context_mark is None:
         return f"line {line}: {problem}"
     return f"line {line}: {problem} ({error.context} that begins in line {first_line + error.context_mark.line})"
+
+
+NEVER_FOLDED: Final = 2**30
+
+# Line breaks other than \n, which YAML readers normalise, and the mark that they drop.
+_NEEDS_ESCAPES: Final = frozenset("\r\x85\u2028\u2029\ufeff")
+
+
+class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # libyaml's where it is compiled in
+    """Writes texts so that they stay texts, and everything in full."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 -- none is wanted, whatever the data
+        """Whether an object is written again where it occurs again."""
+        return True
+
+
+def sorted_yaml(value: Mapping[str, Any]) -> str:
+    """One document, with sorted keys: equal values have equal texts."""
+    return str(
+        yaml.dump(
+            dict(value), Dumper=Dumper, default_flow_style=False, sort_keys=True, allow_unicode=True, width=NEVER_FOLDED
+        )
+    )
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """A text: a block if it has lines, quoted if it would mean something else."""
+    style = None if plain_value(text) == text else '"'
+    if not _NEEDS_ESCAPES.isdisjoint(text):
+        style = '"'
+    elif "\n" in text:
+        style = "|"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+Dumper.add_representer(str, _text)
