@@ -83,7 +83,7 @@ UNDECODABLE = {
     ),
     "a number for a flag": (
         configuration("", leaderElection={"leaderElect": 1}),
-        "leaderElection.leaderElect: expected a boolean, got a number",
+        "leaderElection.leaderElect: expected a boolean, got an integer",
     ),
 }
 
