@@ -103,16 +103,17 @@ class WorkQueue:
     @property
     def is_clear(self) -> bool:
         """True if no controller that goes first is busy."""
-        return not any(self._queues[name].is_busy(AT_MOST) for name in self._yields_to if name in self._queues)
+        return not any(self._queues[name].is_busy for name in self._yields_to if name in self._queues)
 
     @property
     def gives_way(self) -> bool:
         """True if keys wait, and others go before them."""
         return bool(self) and self._gives_way_for() > 0
 
-    def is_busy(self, at_most: float) -> bool:
-        """True if a key waits, or a worker took one less than so many seconds ago."""
-        earliest = self._loop.time() - at_most
+    @property
+    def is_busy(self) -> bool:
+        """True if a key waits, or a worker took one less than `AT_MOST` seconds ago."""
+        earliest = self._loop.time() - AT_MOST
         return bool(self) or any(taken > earliest for taken in self._started.values())
 
     def is_taken(self, key: ObjectKey) -> bool:
