@@ -20,7 +20,6 @@ from hedgerow_adapters.memory.faults import Answered, Fault, Lost, NoAnswerError
 from hedgerow_adapters.memory.garbage import Housekeeping
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES, Kind
 from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE, NAMESPACES
-from hedgerow_adapters.memory.lists import metadata_of, page, presented_list, wants_metadata
 from hedgerow_adapters.memory.options import (
     is_dry_run,
     parse_delete_options,
@@ -28,12 +27,21 @@ from hedgerow_adapters.memory.options import (
     parse_selection,
     whole_number,
 )
+from hedgerow_adapters.memory.reads import (
+    OnClose,
+    OnEvent,
+    Subscription,
+    metadata_of,
+    page,
+    parse_start,
+    presented_list,
+    wants_metadata,
+)
 from hedgerow_adapters.memory.registry import Registry
 from hedgerow_adapters.memory.served import ServedKinds, Target
 from hedgerow_adapters.memory.statuses import RefusedError
 from hedgerow_adapters.memory.storage import Backup, Storage, StoredChange
 from hedgerow_adapters.memory.subresources import scale_of
-from hedgerow_adapters.memory.watches import OnClose, OnEvent, Subscription, parse_start
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 
 _YES = frozenset({"1", "t", "T", "true", "True", "TRUE"})

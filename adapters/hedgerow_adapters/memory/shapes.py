@@ -97,11 +97,6 @@ def flag(value: Any, path: str) -> bool | None:
     raise _mismatch(value, path, "bool")
 
 
-def raised_flag(value: Any, path: str) -> bool | None:
-    """A boolean, left out where it is false."""
-    return flag(value, path) or None
-
-
 def number(value: Any, path: str, bits: int = 32) -> int | None:
     """A whole number of 32 bits."""
     if value is None or (type(value) is int and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)):
@@ -109,19 +104,18 @@ def number(value: Any, path: str, bits: int = 32) -> int | None:
     raise _mismatch(value, path, f"int{bits}")
 
 
-def nonzero(value: Any, path: str) -> int | None:
-    """A whole number of 32 bits, left out where it is 0."""
-    return number(value, path) or None
-
-
 def long_number(value: Any, path: str) -> int | None:
     """A whole number of 64 bits."""
     return number(value, path, 64)
 
 
-def nonzero_long(value: Any, path: str) -> int | None:
-    """A whole number of 64 bits, left out where it is 0."""
-    return number(value, path, 64) or None
+def _omitted_if_zero(shape: Shape) -> Shape:
+    return lambda value, path: shape(value, path) or None
+
+
+raised_flag: Final = _omitted_if_zero(flag)
+nonzero: Final = _omitted_if_zero(number)
+nonzero_long: Final = _omitted_if_zero(long_number)
 
 
 def number_or_text(value: Any, path: str) -> int | str | None:

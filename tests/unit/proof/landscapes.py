@@ -15,7 +15,7 @@ from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.network_policies import IngressController, NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
-from hedgerow_adapters.memory.watches import OnClose, OnEvent, Subscription
+from hedgerow_adapters.memory.reads import OnClose, OnEvent, Subscription
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.simulation.planning import settle
 from tests.unit.adapters.runtime.world import (

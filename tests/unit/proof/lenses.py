@@ -5,8 +5,8 @@ from collections import deque
 from collections.abc import Callable
 from random import Random
 
+from hedgerow_adapters.memory.reads import OnClose, OnEvent, WatchEvent
 from hedgerow_adapters.memory.statuses import status_body
-from hedgerow_adapters.memory.watches import OnClose, OnEvent, WatchEvent
 from tests.unit.proof.landscapes import Lens
 
 

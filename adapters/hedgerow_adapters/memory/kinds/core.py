@@ -8,7 +8,7 @@ Source: Kubernetes documentation, "Managing Service Accounts"; TokenRequest of a
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from hedgerow.api import kubernetes
@@ -23,23 +23,17 @@ from hedgerow_adapters.memory.shapes import ShapeError
 
 def encoded(value: Any, path: str) -> str | None:
     """A base64 text, in one line, left out where it is empty."""
-    written = shapes.text(value, path)
-    return None if written is None else _in_one_line(written, path)
-
-
-def encoded_map(value: Any, path: str) -> Mapping[str, str] | None:
-    """Base64 texts by key, each in one line."""
-    texts = shapes.text_map(value, path)
-    return None if texts is None else {key: _in_one_line(written, path) for key, written in texts.items()}
-
-
-def _in_one_line(written: str, path: str) -> str:
-    line = written.replace("\r", "").replace("\n", "")
+    line = (shapes.text(value, path) or "").replace("\r", "").replace("\n", "")
     try:
         base64.b64decode(line, validate=True)
     except binascii.Error as error:
         raise ShapeError(f"illegal base64 data in {path}: {error}") from None
-    return line
+    return line or None
+
+
+def _encoded_map(value: Any, path: str) -> dict[str, str] | None:
+    texts = shapes.text_map(value, path)
+    return None if texts is None else {key: encoded(written, path) or "" for key, written in texts.items()}
 
 
 def _complete(secret: Fields, _old: Manifest | None) -> None:
@@ -66,12 +60,12 @@ def _immutability_errors(new: Manifest, old: Manifest | None) -> Iterator[FieldE
 
 CONFIG_MAPS: Final = Kind(
     kubernetes.CONFIG_MAPS,
-    fields={"data": shapes.text_map, "binaryData": encoded_map, "immutable": shapes.flag},
+    fields={"data": shapes.text_map, "binaryData": _encoded_map, "immutable": shapes.flag},
     rules=_immutability_errors,
 )
 SECRETS: Final = Kind(
     kubernetes.SECRETS,
-    fields={"data": encoded_map, "stringData": shapes.text_map, "type": shapes.text, "immutable": shapes.flag},
+    fields={"data": _encoded_map, "stringData": shapes.text_map, "type": shapes.text, "immutable": shapes.flag},
     selectable=("type",),
     completion=_complete,
     rules=_secret_errors,
@@ -154,16 +148,13 @@ _EVENT: Final = {
 
 
 def _as_served(event: Manifest) -> Manifest:
-    return _renamed(event, _SERVED_NAMES, kubernetes.EVENTS)
+    fields = {_SERVED_NAMES.get(name, name): value for name, value in event.items()}
+    return {**fields, "apiVersion": kubernetes.EVENTS.api_version}
 
 
 def _as_stored(event: Manifest) -> Manifest:
-    return _renamed(event, _STORED_NAMES, kubernetes.CORE_EVENTS)
-
-
-def _renamed(event: Manifest, names: Mapping[str, str], resource: Resource) -> dict[str, Any]:
-    fields = {names.get(name, name): value for name, value in event.items()}
-    return {**fields, "apiVersion": resource.api_version}
+    fields = {_STORED_NAMES.get(name, name): value for name, value in event.items()}
+    return {**fields, "apiVersion": kubernetes.CORE_EVENTS.api_version}
 
 
 def _served_errors(event: Manifest, old: Manifest | None) -> Iterator[FieldError]:

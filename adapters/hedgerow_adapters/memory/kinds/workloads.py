@@ -46,7 +46,6 @@ _WORKLOAD: Final = {
     **_ANY,
 }
 _SECONDS_ON_A_FAILING_NODE: Final = 300
-_FAILURES: Final = (NOT_READY, UNREACHABLE)
 _CONTAINER: Final = {
     "terminationMessagePath": "/dev/termination-log",
     "terminationMessagePolicy": "File",
@@ -61,13 +60,6 @@ _POD_DEFAULTS: Final = {
     "initContainers[]": _CONTAINER,
     "containers[]": _CONTAINER,
 }
-
-
-def _complete_pod(pod: Fields, old: Manifest | None) -> None:
-    """A new Pod also tolerates failing nodes for a while, and has the priority 0."""
-    _complete_spec(pod.get("spec", {}))
-    if old is None and "spec" in pod:
-        _complete_new(pod["spec"])
 
 
 def _complete_spec(spec: Fields) -> None:
@@ -85,20 +77,24 @@ def _pull_policy(image: str) -> str:
     return "Always" if tag in ("", "latest") and "@" not in image else "IfNotPresent"
 
 
-def _complete_new(spec: Fields) -> None:
+def _complete_pod(pod: Fields, old: Manifest | None) -> None:
+    """A new Pod also tolerates failing nodes for a while, and has the priority 0."""
+    spec = pod.get("spec", {})
+    _complete_spec(spec)
+    if old is not None or not spec:
+        return
     fill(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
     tolerations = spec.get("tolerations", [])
     added = [
         {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _SECONDS_ON_A_FAILING_NODE}
-        for key in _FAILURES
-        if not any(_tolerates(toleration, key) for toleration in tolerations)
+        for key in (NOT_READY, UNREACHABLE)
+        if not any(
+            toleration.get("key") in (None, "", key) and toleration.get("effect") in (None, "", "NoExecute")
+            for toleration in tolerations
+        )
     ]
     if added:
         spec["tolerations"] = [*tolerations, *added]
-
-
-def _tolerates(toleration: Manifest, key: str) -> bool:
-    return toleration.get("key") in (None, "", key) and toleration.get("effect") in (None, "", "NoExecute")
 
 
 PODS: Final = Kind(
@@ -119,22 +115,17 @@ PODS: Final = Kind(
 
 def _workload_errors(workload: Manifest, old: Manifest | None) -> Iterator[FieldError]:
     spec = workload["spec"]
-    yield from _selector_errors(spec, workload["kind"])
-    if old is not None and spec.get("selector") != old["spec"].get("selector"):
-        yield invalid("spec.selector", spec.get("selector"), "field is immutable")
-
-
-def _selector_errors(spec: Manifest, kind: str) -> Iterator[FieldError]:
     selector, labels = spec.get("selector"), labels_of(spec["template"])
+    yield from label_selector_errors(selector or {}, "spec.selector")
     if selector is None:
         yield required("spec.selector")
-        return
-    yield from label_selector_errors(selector, "spec.selector")
-    if not selector:
-        yield invalid("spec.selector", selector, f"empty selector is invalid for {kind.lower()}")
+    elif not selector:
+        yield invalid("spec.selector", selector, f"empty selector is invalid for {workload['kind'].lower()}")
     elif not parse_label_selector(selector).value_or(LabelSelector()).matches(labels):
         problem = "`selector` does not match template `labels`"
         yield invalid("spec.template.metadata.labels", dict(labels), problem)
+    if old is not None and selector != old["spec"].get("selector"):
+        yield invalid("spec.selector", selector, "field is immutable")
 
 
 def _deployment_differs(given: Any, new: Manifest, old: Manifest) -> bool:
