@@ -17,7 +17,8 @@ from hedgerow.machinery.selectors import selected_by
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, is_over
 from hedgerow_adapters.kubernetes.live_reads import pages_of
-from hedgerow_adapters.memory import InMemoryCluster
+from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster
+from hedgerow_adapters.memory import requests as picks
 from hedgerow_adapters.memory.options import FOREGROUND
 from hedgerow_adapters.memory.statuses import bad_request
 from hedgerow_adapters.protocol import requests
@@ -170,3 +171,15 @@ def write_result_of(action: Action, response: Response) -> WriteResult:
     error = status_error(response)
     done = is_done_already(action, error)
     return WriteResult(action) if done else WriteResult(action, error=api_error_of(action, error))
+
+
+def lost_group(group: str) -> Fault:
+    """The fault of an aggregated API whose server is away: its group stays listed, and nothing of it answers."""
+    unavailable = Answered(Response(503, "service unavailable\n", {"content-type": "text/plain; charset=utf-8"}))
+    return Fault(picks(path=f"/apis/{group}/"), unavailable, times=None)
+
+
+def of_another_cluster(uid: str) -> Fault:
+    """The fault of a connection that leads to another cluster: its namespace `kube-system` has another uid."""
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": uid}}
+    return Fault(picks("GET", "/api/v1/namespaces/kube-system"), Answered(Response(200, namespace)), times=None)

@@ -7,7 +7,6 @@ import pytest
 from hedgerow.machinery.clusters import KUBE_SYSTEM
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow_adapters.kubernetes.live_reads import is_unserved
-from hedgerow_adapters.memory import lost_group
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.documents import lacks_version
 from hedgerow_adapters.protocol.responses import status_error
@@ -16,6 +15,7 @@ from hedgerow_adapters.runtime.clusters import uid_in
 from tests.contract.targets import MemoryTarget, Send, Target
 from tests.contract.test_custom_resources import define
 from tests.contract.webhook_bench import until
+from tests.in_memory import lost_group
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)

@@ -13,15 +13,7 @@ and those rules about kinds that controllers only read which they do not rely on
 
 from hedgerow_adapters.memory.admission import CallFailedError, WebhookCall
 from hedgerow_adapters.memory.cluster import InMemoryCluster
-from hedgerow_adapters.memory.faults import (
-    BARE_NOT_FOUND,
-    Answered,
-    Fault,
-    Lost,
-    lost_group,
-    of_another_cluster,
-    requests,
-)
+from hedgerow_adapters.memory.faults import BARE_NOT_FOUND, Answered, Fault, Lost, requests
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 from hedgerow_adapters.memory.transport import MemoryTransport
 
@@ -35,7 +27,5 @@ __all__ = [
     "Lost",
     "MemoryTransport",
     "WebhookCall",
-    "lost_group",
-    "of_another_cluster",
     "requests",
 ]

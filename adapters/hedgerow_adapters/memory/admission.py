@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn, TypeAlias
 
+from returns.result import Failure
+
 from hedgerow.admission import AdmissionRequest, Denied
 from hedgerow.admission.request import GroupVersionKind, GroupVersionResource
 from hedgerow.admission.review import KIND, V1, VERSIONS
@@ -109,10 +111,7 @@ class Admission:
     def mutated(self, operation: Operation, new: Any, old: Manifest | None) -> Any:
         """The object after all mutating webhooks; refused if one of them denies or fails.
 
-        Args:
-            operation: on the object.
-            new: the complete new object; none for deletions.
-            old: the stored object; none for creations.
+        The new object is complete, and none for deletions. The old one is as stored, and none for creations.
         """
         registered = self._registrations()
         if not registered.mutating_entries:
@@ -152,7 +151,8 @@ class Admission:
     def _attributes(self, operation: Operation, new: Any, old: Manifest | None) -> Attributes:
         request = operation.request(new, old, dry_run=self._storage.is_trial)
         namespace = self._storage.get(NAMESPACES, ObjectKey("", request.namespace))
-        others = (kind.resource for kind in self._kinds.versions_of(operation.kind) if kind is not operation.kind)
+        own = operation.kind
+        others = (kind.resource for kind in self._kinds if kind.stored_as == own.stored_as and kind is not own)
         return Attributes(request, labels_of(namespace or {}), tuple(others))
 
     def _changed(self, call: Call, kind: Kind, request: AdmissionRequest) -> Manifest | None:
@@ -166,9 +166,11 @@ class Admission:
             problem = "attempted to modify the object, which is not supported for this operation"
             raise statuses.internal_error(f'admission webhook "{call.entry.name}" {problem}')
         shown = self._shown_kind(call, kind)
-        document = apply_json_patch(seen.object, operations).lash(_refuse_patch).unwrap()
+        document = apply_json_patch(seen.object, operations)
+        if isinstance(document, Failure):
+            raise statuses.internal_error(document.failure())
         try:
-            patched = decoded(shown, document)
+            patched = decoded(shown, document.unwrap())
         except ShapeError as error:
             raise statuses.internal_error(str(error)) from None
         if patched == seen.object:
@@ -192,7 +194,7 @@ class Admission:
     def _shown_kind(self, call: Call, kind: Kind) -> Kind:
         if (call.kind.group, call.kind.version) == (kind.resource.group, kind.resource.version):
             return kind
-        return self._kinds.at(call.kind.api_version, call.resource.resource) or kind
+        return self._kinds.by_path.get((call.kind.api_version, call.resource.resource), kind)
 
     def _patch(self, call: Call, request: AdmissionRequest, *, mutating: bool) -> bytes:
         """The patch that a webhook answers; refused if it denies the request, or fails and may not."""
@@ -283,10 +285,6 @@ def _operations(patch: bytes) -> list[Manifest]:
     if not isinstance(operations, list) or not all(isinstance(each, dict) for each in operations):
         raise statuses.internal_error("json: cannot unmarshal the patch into Go value of type jsonpatch.Patch")
     return operations
-
-
-def _refuse_patch(problem: str) -> NoReturn:
-    raise statuses.internal_error(problem)
 
 
 def _converted(manifest: Manifest, kind: Kind, wanted: Kind) -> Manifest:

@@ -12,7 +12,7 @@ from typing import Any
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Kind as ObjectKind
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow_adapters.memory import statuses
+from hedgerow_adapters.memory import options, reads, statuses
 from hedgerow_adapters.memory.admission import Admission, CallWebhook, nobody
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.memory.discovery import discovery_document
@@ -20,26 +20,8 @@ from hedgerow_adapters.memory.faults import Answered, Fault, Lost, NoAnswerError
 from hedgerow_adapters.memory.garbage import Housekeeping
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES, Kind
 from hedgerow_adapters.memory.kinds.namespaces import ALWAYS_THERE, NAMESPACES
-from hedgerow_adapters.memory.options import (
-    is_dry_run,
-    parse_delete_options,
-    parse_list_options,
-    parse_selection,
-    whole_number,
-)
-from hedgerow_adapters.memory.reads import (
-    OnClose,
-    OnEvent,
-    Subscription,
-    metadata_of,
-    page,
-    parse_start,
-    presented_list,
-    wants_metadata,
-)
 from hedgerow_adapters.memory.registry import Registry
 from hedgerow_adapters.memory.served import ServedKinds, Target
-from hedgerow_adapters.memory.statuses import RefusedError
 from hedgerow_adapters.memory.storage import Backup, Storage, StoredChange
 from hedgerow_adapters.memory.subresources import scale_of
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
@@ -67,7 +49,7 @@ class InMemoryCluster:
         Args:
             resources: the kinds that it serves.
             now: its clock; by default one that stands still at the beginning of 2026.
-            namespaces: those that exist from the start.
+            namespaces: which exist from the start.
             history: how many changes of a resource are kept at least for watches that come later.
             call_webhook: reaches the webhooks that are registered in it; by default none can be reached.
         """
@@ -81,7 +63,7 @@ class InMemoryCluster:
         self._registry = Registry(self._storage, self.now, self._admission)
         self._housekeeping = Housekeeping(self._registry, self._kinds)
         self._kinds.follow_definitions(self._storage)
-        self._watches: list[Subscription] = []
+        self._watches: list[reads.Subscription] = []
         for name in namespaces:
             self._registry.create(NAMESPACES, "", {"metadata": {"name": name}})
 
@@ -93,7 +75,9 @@ class InMemoryCluster:
         """
         return self._faulty_answer(request) or self._answer(request)
 
-    def watch(self, request: Request, on_event: OnEvent, on_close: OnClose | None = None) -> Subscription | Response:
+    def watch(
+        self, request: Request, on_event: reads.OnEvent, on_close: reads.OnClose | None = None
+    ) -> reads.Subscription | Response:
         """Open a watch: what was missed is delivered before this returns. A response is a refusal.
 
         Args:
@@ -108,8 +92,8 @@ class InMemoryCluster:
             return faulty
         try:
             subscription = self._subscription(request, on_event, on_close or (lambda _error: None))
-            start = parse_start(request.query)
-        except RefusedError as refusal:
+            start = reads.parse_start(request.query)
+        except statuses.RefusedError as refusal:
             return refusal.response
         self._watches = [watch for watch in self._watches if not watch.closed]
         self._watches.append(subscription)
@@ -122,22 +106,22 @@ class InMemoryCluster:
 
     def serves(self, resource: Resource) -> bool:
         """Whether a resource is one of those that it has."""
-        return resource in self._kinds
+        return resource in self._kinds.by_resource
 
     def resource_of(self, kind: ObjectKind) -> Resource | None:
         """As which resource it serves the objects of a kind; none if it does not."""
-        served = self._kinds.of_type(kind.api_version, kind.kind)
+        served = self._kinds.by_type.get((kind.api_version, kind.kind))
         return served.resource if served is not None else None
 
     def get(self, resource: Resource, key: ObjectKey) -> Manifest | None:
         """The object of a key; none if it does not exist."""
-        return self._registry.get(self._kinds[resource], key)
+        return self._registry.get(self._kinds.by_resource[resource], key)
 
     def at(self, path: str) -> Manifest | None:
         """The object that requests to a path are about; none if there is none."""
         try:
             target = self._kinds.target(path)
-        except RefusedError:
+        except statuses.RefusedError:
             return None
         return self._registry.get(target.kind, target.key) if target.name else None
 
@@ -148,16 +132,16 @@ class InMemoryCluster:
 
     def adopt(self, resource: Resource, key: ObjectKey, metadata: Mapping[str, Any]) -> None:
         """Let an object have metadata that only a server gives, as another server has given it: its uid or age."""
-        self._registry.rewrite_metadata(self._kinds[resource], key, metadata)
+        self._registry.rewrite_metadata(self._kinds.by_resource[resource], key, metadata)
 
     def objects(self, resource: Resource, namespace: str = "") -> Sequence[Manifest]:
         """The objects of a resource, of one namespace or of all, in the order of lists."""
-        kind = self._kinds[resource]
+        kind = self._kinds.by_resource[resource]
         return [kind.from_stored(stored) for stored in self._storage.state(kind.stored_as).of_namespace(namespace)]
 
     def subscribe(self, resource: Resource, on_change: Callable[[Change], None]) -> Callable[[], None]:
         """Tell of every change of a resource from now on, old and new object; the answer ends that."""
-        kind = self._kinds[resource]
+        kind = self._kinds.by_resource[resource]
 
         def tell(change: StoredChange) -> None:
             old, new = (version and kind.from_stored(version) for version in (change.old, change.new))
@@ -212,16 +196,16 @@ class InMemoryCluster:
                 raise NoAnswerError(hangs=hangs)
         return None
 
-    def _subscription(self, request: Request, on_event: OnEvent, on_close: OnClose) -> Subscription:
+    def _subscription(self, request: Request, on_event: reads.OnEvent, on_close: reads.OnClose) -> reads.Subscription:
         target = self._kinds.target(request.path)
         if target.name or request.method != "GET" or request.query.get("watch") not in _YES:
             raise ValueError(f"{request.method} {request.path} is no watch")
-        whole_number(request.query, "timeoutSeconds")
-        return Subscription(
+        options.whole_number(request.query, "timeoutSeconds")
+        return reads.Subscription(
             storage=self._storage,
             kind=target.kind,
-            selection=parse_selection(request.query, target.namespace, target.kind.selectable),
-            metadata_only=wants_metadata(request.accept, a_list=False),
+            selection=options.parse_selection(request.query, target.namespace, target.kind.selectable),
+            metadata_only=reads.wants_metadata(request.accept, a_list=False),
             bookmarks=request.query.get("allowWatchBookmarks") in _YES,
             on_event=on_event,
             on_close=on_close,
@@ -235,13 +219,13 @@ class InMemoryCluster:
                 return Response(200, {"gitVersion": self.version})
             target = self._kinds.target(request.path)
             answer = self._answer_object if target.name else self._answer_collection
-            with self._storage.trial(is_trial=is_dry_run(request)):
+            with self._storage.trial(is_trial=options.is_dry_run(request)):
                 return answer(request, target)
-        except RefusedError as refusal:
+        except statuses.RefusedError as refusal:
             return refusal.response
 
     def _answer_object(self, request: Request, target: Target) -> Response:
-        kind, key, metadata_only = target.kind, target.key, wants_metadata(request.accept, a_list=False)
+        kind, key, metadata_only = target.kind, target.key, reads.wants_metadata(request.accept, a_list=False)
         answer: Manifest
         match request.method, target.subresource:
             case "GET", "scale":
@@ -258,7 +242,7 @@ class InMemoryCluster:
             case "PATCH", subresource if subresource not in ("token", "finalize"):
                 answer = self._registry.patch(kind, key, request.body, request.content_type, subresource)
             case "DELETE", "":
-                answer = self._registry.delete(kind, key, parse_delete_options(request.body, request.query))
+                answer = self._registry.delete(kind, key, options.parse_delete_options(request.body, request.query))
             case _:
                 raise statuses.method_not_allowed()
         return Response(200, _as_asked(answer, metadata_only=metadata_only))
@@ -270,7 +254,7 @@ class InMemoryCluster:
                     raise ValueError("a watch is opened with watch()")
                 return self._list(request, target)
             case "POST" if not target.spans_namespaces:
-                metadata_only = wants_metadata(request.accept, a_list=False)
+                metadata_only = reads.wants_metadata(request.accept, a_list=False)
                 created = self._registry.create(target.kind, target.namespace, request.body)
                 return Response(201, _as_asked(created, metadata_only=metadata_only))
             case "DELETE" if target.kind.deletable_as_collection and not target.spans_namespaces:
@@ -279,20 +263,20 @@ class InMemoryCluster:
                 raise statuses.method_not_allowed()
 
     def _list(self, request: Request, target: Target) -> Response:
-        metadata_only = wants_metadata(request.accept, a_list=True)
-        selection = parse_selection(request.query, target.namespace, target.kind.selectable)
-        objects, metadata = page(self._storage, target.kind, selection, parse_list_options(request.query))
-        return Response(200, presented_list(target.kind, objects, metadata, metadata_only=metadata_only))
+        metadata_only = reads.wants_metadata(request.accept, a_list=True)
+        selection = options.parse_selection(request.query, target.namespace, target.kind.selectable)
+        objects, metadata = reads.page(self._storage, target.kind, selection, options.parse_list_options(request.query))
+        return Response(200, reads.presented_list(target.kind, objects, metadata, metadata_only=metadata_only))
 
     def _delete_collection(self, request: Request, target: Target) -> Response:
         answer = self._list(request, target)
-        options = parse_delete_options(request.body, request.query)
+        preconditions = options.parse_delete_options(request.body, request.query)
         for manifest in answer.body["items"]:
             key = ObjectKey(target.namespace, manifest["metadata"]["name"])
-            self._registry.delete(target.kind, key, options, of_collection=True)
+            self._registry.delete(target.kind, key, preconditions, of_collection=True)
         return answer
 
 
 def _as_asked(answer: Manifest, *, metadata_only: bool) -> Manifest:
     """An object, or its metadata if no more was asked for; a Status stays as it is."""
-    return metadata_of(answer) if metadata_only and answer["kind"] != "Status" else answer
+    return reads.metadata_of(answer) if metadata_only and answer["kind"] != "Status" else answer

@@ -10,8 +10,6 @@ from typing import Final
 
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 
-_PLAIN: Final = {"content-type": "text/plain; charset=utf-8"}
-
 
 @dataclass(frozen=True, slots=True)
 class Answered:
@@ -39,7 +37,7 @@ class Fault:
     """How often it still happens; none: always."""
 
 
-BARE_NOT_FOUND: Final = Answered(Response(404, "404 page not found\n", _PLAIN))
+BARE_NOT_FOUND: Final = Answered(Response(404, "404 page not found\n", {"content-type": "text/plain; charset=utf-8"}))
 """What a gateway answers, a wrong address, or a server for a path that it does not serve."""
 
 
@@ -64,15 +62,3 @@ def outcome_for(faults: Iterable[Fault], request: Request) -> Answered | Lost | 
                 fault.times -= 1
             return fault.outcome
     return None
-
-
-def lost_group(group: str) -> Fault:
-    """The fault of an aggregated API whose server is away: its group stays listed, and nothing of it answers."""
-    unavailable = Answered(Response(503, "service unavailable\n", _PLAIN))
-    return Fault(requests(path=f"/apis/{group}/"), unavailable, times=None)
-
-
-def of_another_cluster(uid: str) -> Fault:
-    """The fault of a connection that leads to another cluster: its namespace `kube-system` has another uid."""
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": uid}}
-    return Fault(requests("GET", "/api/v1/namespaces/kube-system"), Answered(Response(200, namespace)), times=None)

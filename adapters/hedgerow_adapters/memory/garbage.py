@@ -90,7 +90,7 @@ class Housekeeping:
 
     def _owner(self, reference: Mapping[str, Any], namespace: str) -> Manifest | None:
         """The owner that a reference names; the reference itself where its kind is unknown, as nobody can tell."""
-        kind = self._kinds.of_type(reference["apiVersion"], reference["kind"])
+        kind = self._kinds.by_type.get((reference["apiVersion"], reference["kind"]))
         if kind is None:
             return {"metadata": {}}
         key = ObjectKey(namespace if kind.resource.namespaced else "", reference["name"])

@@ -128,17 +128,19 @@ _member_errors: Final = by_field(
 )
 
 
+_UNREADABLE_PATCH: Final = "error decoding patch: json: cannot unmarshal into Go value of type"
+
+
 def patched(document: Manifest, patch: Any, content_type: str) -> Any:
     """The document after a patch of that type; refused if the type is unknown or the patch does not apply."""
     if content_type not in (MERGE_PATCH, JSON_PATCH) or patch is None:
         raise refused(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
     if content_type == MERGE_PATCH:
         if not isinstance(patch, Mapping):
-            problem = "json: cannot unmarshal into Go value of type map[string]interface {}"
-            raise bad_request(f"error decoding patch: {problem}")
+            raise bad_request(f"{_UNREADABLE_PATCH} map[string]interface {{}}")
         return apply_merge_patch(document, patch)
     if not isinstance(patch, list | tuple) or not all(isinstance(operation, Mapping) for operation in patch):
-        raise bad_request("error decoding patch: json: cannot unmarshal into Go value of type []handlers.jsonPatchOp")
+        raise bad_request(f"{_UNREADABLE_PATCH} []handlers.jsonPatchOp")
     result = apply_json_patch(document, patch)
     if not is_successful(result):
         raise unusable_patch()

@@ -145,11 +145,7 @@ class Registry:
     def delete(self, kind: Kind, key: ObjectKey, options: DeleteOptions, *, of_collection: bool = False) -> Manifest:
         """Delete an object, or mark it for deletion while finalizers hold it; the answer to the client.
 
-        Args:
-            kind: what the object is.
-            key: which object.
-            options: what the client wants to be respected.
-            of_collection: whether it is one of many that go at once, so that webhooks are not told its name.
+        Webhooks are not told the name of one of a collection that goes at once.
         """
         old = self.existing(kind, key)
         is_namespace = kind is namespaces.NAMESPACES
@@ -184,12 +180,9 @@ class Registry:
         self._settle(kind, key, old, {**old, "metadata": metadata})
 
     def _admit_creation(self, kind: Kind, key: ObjectKey) -> None:
-        if not kind.resource.namespaced:
-            return
-        parent = self.storage.get(NAMESPACE_RESOURCE, ObjectKey("", key.namespace))
-        refusal = namespaces.refusal_to_create(parent, key.namespace, kind.resource, key.name)
-        if refusal is not None:
-            raise refusal
+        if kind.resource.namespaced:
+            parent = self.storage.get(NAMESPACE_RESOURCE, ObjectKey("", key.namespace))
+            namespaces.admit_creation(parent, key.namespace, kind.resource, key.name)
 
     def _update(self, kind: Kind, given: Any, old: Manifest, new: Fields, subresource: str) -> Manifest:
         """Carry out an update: `given` is the document as the client sent it, `new` what is read of it."""

@@ -37,36 +37,20 @@ class ServedKinds:
     """The kinds of a server by resource, by path and by type."""
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
-        self._by_resource: dict[Resource, Kind] = {}
-        self._by_path: dict[tuple[str, str], Kind] = {}
-        self._by_type: dict[tuple[str, str], Kind] = {}
+        self.by_resource: dict[Resource, Kind] = {}
+        self.by_path: dict[tuple[str, str], Kind] = {}
+        """By API version and plural."""
+        self.by_type: dict[tuple[str, str], Kind] = {}
+        """By API version and kind, as objects call themselves."""
         for kind in kinds:
             self._add(kind)
 
     def __iter__(self) -> Iterator[Kind]:
-        return iter(tuple(self._by_resource.values()))
-
-    def __contains__(self, resource: Resource) -> bool:
-        return resource in self._by_resource
-
-    def __getitem__(self, resource: Resource) -> Kind:
-        return self._by_resource[resource]
-
-    def at(self, api_version: str, plural: str) -> Kind | None:
-        """The kind whose objects are found there."""
-        return self._by_path.get((api_version, plural))
-
-    def of_type(self, api_version: str, name: str) -> Kind | None:
-        """The kind whose objects call themselves so."""
-        return self._by_type.get((api_version, name))
+        return iter(tuple(self.by_resource.values()))
 
     def with_own_objects(self) -> Iterator[Kind]:
         """Every kind that is not just another version of objects of another one."""
         return (kind for kind in self if kind.storage is None)
-
-    def versions_of(self, kind: Kind) -> list[Kind]:
-        """The kinds that serve the same objects as a kind, itself included."""
-        return [other for other in self if other.stored_as == kind.stored_as]
 
     def target(self, path: str) -> Target:
         """What a path leads to; refused if that is nothing."""
@@ -86,7 +70,7 @@ class ServedKinds:
     def _target(
         self, api_version: str, plural: str, namespace: str, name: str = "", subresource: str = "", *rest: str
     ) -> Target:
-        kind = self.at(api_version, plural)
+        kind = self.by_path.get((api_version, plural))
         if kind is None or rest or (subresource and subresource not in kind.subresources):
             raise no_such_path()
         is_namespaced = kind.resource.namespaced
@@ -111,12 +95,12 @@ class ServedKinds:
 
     def _add(self, kind: Kind) -> None:
         resource = kind.resource
-        self._by_resource[resource] = kind
-        self._by_path[resource.api_version, resource.plural] = kind
-        self._by_type[resource.api_version, resource.kind] = kind
+        self.by_resource[resource] = kind
+        self.by_path[resource.api_version, resource.plural] = kind
+        self.by_type[resource.api_version, resource.kind] = kind
 
     def _remove(self, kind: Kind) -> None:
         resource = kind.resource
-        del self._by_resource[resource]
-        del self._by_path[resource.api_version, resource.plural]
-        del self._by_type[resource.api_version, resource.kind]
+        del self.by_resource[resource]
+        del self.by_path[resource.api_version, resource.plural]
+        del self.by_type[resource.api_version, resource.kind]

@@ -5,7 +5,6 @@ bound to.
 """
 
 import base64
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final
@@ -75,13 +74,10 @@ def with_token(request: Manifest, account: Manifest, now: datetime, identity: st
         "nbf": int(begin.timestamp()),
         "sub": f"system:serviceaccount:{namespace}:{name}",
     }
-    signed = f"{_part({'alg': 'RS256', 'kid': 'in-memory'})}.{_part(claims)}"
+    header = {"alg": "RS256", "kid": "in-memory"}
+    signed = ".".join(_encoded(json_codec.encode(part)) for part in (header, claims))
     token = f"{signed}.{_encoded(sha256(signed.encode()).digest())}"
     return {**request, "status": {"token": token, "expirationTimestamp": timestamp(end)}}
-
-
-def _part(document: Mapping[str, Any]) -> str:
-    return _encoded(json_codec.encode(document))
 
 
 def _encoded(content: bytes) -> str:

@@ -32,10 +32,9 @@ class UnaddressableError(ValueError):
 
 
 WHOLE: Final = 0
-"""The limit of a list without pages."""
+"""The limit of a list without pages, which cannot expire, but takes more memory."""
 MOST_EXPIRIES: Final = 2
-"""Lists in pages that are given up because a continuation has expired. A list without pages has none, so it cannot
-expire, but takes more memory."""
+"""Lists in pages that are given up because a continuation has expired."""
 
 
 def collection_path(resource: Resource, namespace: str = "") -> str:
@@ -55,8 +54,8 @@ def object_path(resource: Resource, key: ObjectKey, subresource: str = "") -> st
     Raises:
         UnaddressableError: no object can have that key.
     """
-    beneath = (key.name, subresource) if subresource else (key.name,)
-    return f"{collection_path(resource, key.namespace)}{_path(*beneath)}"
+    below = f"/{subresource}" if subresource else ""
+    return f"{collection_path(resource, key.namespace)}{_path(key.name)}{below}"
 
 
 def _path(*segments: str) -> str:

@@ -56,13 +56,10 @@ class Transport(Protocol):
     ) -> Response:
         """The server's answer, whatever its status.
 
-        A request may wait for long before it leaves, and leave more than once: it is not enough to ask before `send`
-        whether one still may write.
-
         Args:
             request: what to ask.
             timeout: seconds for all of it; of a list for its beginning, and for each silence from there on.
-            may_send: asked directly before the request leaves, each time.
+            may_send: asked directly before the request leaves; it may wait for long, and leave more than once.
 
         Raises:
             NotSentError: `may_send` said no; nothing that left before, if anything did, was answered with a success.
@@ -93,8 +90,6 @@ class Stream:
 
 _COLLECTION_VERBS: Final = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 _OBJECT_VERBS: Final = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-# Of a Namespace itself; any other word after its name is a resource in it.
-_NAMESPACE_SUBRESOURCES: Final = {"status", "finalize"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,20 +112,21 @@ def attributes_of(request: Request) -> Attributes:
     """What a request asks to be allowed."""
     match request.path.strip("/").split("/"):
         case ["api", _version, *rest] if rest:
-            return _of_resource(request, "", rest)
+            suffix = ""
         case ["apis", group, _version, *rest] if rest:
-            return _of_resource(request, f".{group}", rest)
+            suffix = f".{group}"
         case _:
             return Attributes(request.method.lower(), request.path)
-
-
-def _of_resource(request: Request, group: str, parts: list[str]) -> Attributes:
     namespace = ""
-    if parts[0] == "namespaces" and len(parts) > 2 and parts[2] not in _NAMESPACE_SUBRESOURCES:  # noqa: PLR2004 -- a place
-        namespace, parts = parts[1], parts[2:]
-    plural, name, subresource = (*parts, "", "")[:3]
-    resource = f"{plural}{group}/{subresource}" if subresource else f"{plural}{group}"
-    verb = _verb(request, named=bool(name))
+    match rest:
+        # Any other word behind the name of a Namespace is a resource in it.
+        case ["namespaces", name, below, *_] if below not in ("status", "finalize"):
+            namespace, rest = name, rest[2:]
+    plural, name, subresource = (*rest, "", "")[:3]
+    resource = f"{plural}{suffix}/{subresource}" if subresource else f"{plural}{suffix}"
+    verbs = _OBJECT_VERBS if name else _COLLECTION_VERBS
+    is_watch = request.query.get("watch") in {"true", "1"}
+    verb = "watch" if is_watch else verbs.get(request.method, request.method.lower())
     return Attributes(verb, resource, namespace, name or _selected_name(request))
 
 
@@ -138,10 +134,3 @@ def _selected_name(request: Request) -> str:
     """The one name that a list or watch is restricted to; a role that names the object allows it."""
     field, _, value = request.query.get("fieldSelector", "").partition("=")
     return value if field == "metadata.name" else ""
-
-
-def _verb(request: Request, *, named: bool) -> str:
-    if request.query.get("watch") in {"true", "1"}:
-        return "watch"
-    verbs = _OBJECT_VERBS if named else _COLLECTION_VERBS
-    return verbs.get(request.method, request.method.lower())

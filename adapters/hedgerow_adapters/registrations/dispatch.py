@@ -1,17 +1,5 @@
 """Which registered webhooks an API server calls for a request, in which order, as which version; what failures mean.
 
-Who runs it calls them, and converts an object to the version that a call asks for:
-
-    progress = Progress(registrations.mutating_entries)
-    while step := progress.next_call(attributes):
-        call, progress = step
-        ...  # send the objects of attributes.request as call.kind, to call.entry.client
-        if the answer changed the object:
-            attributes, progress = attributes.with_object(changed), progress.after_change()
-
-    for call in validating_calls(registrations, attributes):
-        ...
-
 Mutating webhooks are called one after the other, each with what the ones before made of the object, in the order of
 the names of their registration objects and, within one, of its list. If the object was changed, those that ask for it
 are called once more: a webhook after which another one changed something. None is called for the first time then.
@@ -34,10 +22,9 @@ from hedgerow_adapters.registrations.registered import Entry, Registrations
 
 _NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 _EXEMPT_KINDS: Final = frozenset(
-    f"{kind}{suffix}"
-    for kind, suffixes in {"Webhook": ("Configuration",), "AdmissionPolicy": ("", "Binding")}.items()
-    for kind in (f"Mutating{kind}", f"Validating{kind}")
-    for suffix in suffixes
+    f"{effect}{kind}"
+    for effect in ("Mutating", "Validating")
+    for kind in ("WebhookConfiguration", "AdmissionPolicy", "AdmissionPolicyBinding")
 )
 """No webhook is called for these, so that a broken one can be removed."""
 

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from hedgerow.machinery.objects import Resource
-from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport, of_another_cluster
+from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.memory import requests as asking
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
@@ -14,6 +14,7 @@ from hedgerow_adapters.runtime.clusters import Access
 from hedgerow_adapters.telemetry.logs import configure_logs
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.source_identity import are_one_cluster, determine_cluster_id
+from tests.in_memory import of_another_cluster
 from tests.virtual_clock import virtual_time
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")

@@ -31,7 +31,7 @@ _CONDITION: Final = {
     **dict.fromkeys(("reason", "message"), text),
     **dict.fromkeys(("lastUpdateTime", "lastTransitionTime"), time),
 }
-_SHORTEST: Final = 600
+_TOO_SHORT: Final = "may not specify a duration less than 600 seconds (10 minutes)"
 _USAGES: Final = (
     *("any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment"),
     *("decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel"),
@@ -131,10 +131,6 @@ def _signer_problem(signer: str) -> str | None:
     return "the legacy signerName is not allowed via this API version" if is_legacy else None
 
 
-def _duration_problem(seconds: int) -> str | None:
-    return "may not specify a duration less than 600 seconds (10 minutes)" if seconds < _SHORTEST else None
-
-
 def _pem_type(written: str) -> str:
     """What the first PEM block of an encoded text holds; empty where there is none."""
     found = _PEM.search(base64.b64decode(written).decode(errors="replace"))
@@ -151,7 +147,7 @@ CERTIFICATE_REQUESTS: Final = Kind(
         "spec.usages": needed,
         "spec.usages[]": one_of(*_USAGES),
         "spec.signerName": needed_as(checked(_signer_problem)),
-        "spec.expirationSeconds": checked(_duration_problem),
+        "spec.expirationSeconds": checked(lambda seconds: _TOO_SHORT if seconds < 10 * 60 else None),
         "status.conditions": _conditions_errors,
     },
     rules=_errors,

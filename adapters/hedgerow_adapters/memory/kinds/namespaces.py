@@ -14,7 +14,7 @@ from hedgerow_adapters.memory.field_rules import checked
 from hedgerow_adapters.memory.kinds.fields import CONDITIONS
 from hedgerow_adapters.memory.kinds.kind import Fields, Kind
 from hedgerow_adapters.memory.shapes import text, texts
-from hedgerow_adapters.memory.statuses import RefusedError, forbidden, not_found
+from hedgerow_adapters.memory.statuses import forbidden, not_found
 
 CONTENT_FINALIZER: Final = "kubernetes"
 ALWAYS_THERE: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -45,16 +45,16 @@ def _errors(namespace: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
         yield invalid("status.Phase", phase, f"may only be '{only}' if `deletionTimestamp` is {when}")
 
 
-def refusal_to_create(namespace: Manifest | None, name: str, resource: Resource, created: str) -> RefusedError | None:
-    """Why `created` may not be created in a namespace: that does not exist, or terminates; none if it may."""
+def admit_creation(namespace: Manifest | None, name: str, resource: Resource, created: str) -> None:
+    """Refuse to create `created` in a namespace that does not exist or terminates."""
     if namespace is None:
-        return not_found(kubernetes.NAMESPACES, name)
+        raise not_found(kubernetes.NAMESPACES, name)
     if not is_terminating(namespace):
-        return None
+        return
     problem = f"unable to create new content in namespace {name} because it is being terminated"
     message = f"namespace {name} is being terminated"
     cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
-    return forbidden(resource, created, problem, cause=cause)
+    raise forbidden(resource, created, problem, cause=cause)
 
 
 def terminating(namespace: Manifest, since: str) -> Manifest:

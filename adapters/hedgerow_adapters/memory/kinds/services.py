@@ -22,13 +22,13 @@ _PORT: Final = {
     "targetPort": shapes.number_or_text,
     "nodePort": shapes.nonzero,
 }
+_TEXTS: Final = ("type", "clusterIP", "externalName", "sessionAffinity", "externalTrafficPolicy", "loadBalancerIP")
+_OPTIONAL_TEXTS: Final = ("internalTrafficPolicy", "ipFamilyPolicy", "loadBalancerClass", "trafficDistribution")
 _SERVICE: Final = {
     "ports": [_PORT],
     "selector": shapes.text_map,
-    **dict.fromkeys(("type", "clusterIP", "externalName", "sessionAffinity"), shapes.text),
-    **dict.fromkeys(("externalTrafficPolicy", "loadBalancerIP"), shapes.text),
-    **dict.fromkeys(("internalTrafficPolicy", "ipFamilyPolicy"), shapes.optional_text),
-    **dict.fromkeys(("loadBalancerClass", "trafficDistribution"), shapes.optional_text),
+    **dict.fromkeys(_TEXTS, shapes.text),
+    **dict.fromkeys(_OPTIONAL_TEXTS, shapes.optional_text),
     **dict.fromkeys(("clusterIPs", "externalIPs", "loadBalancerSourceRanges", "ipFamilies"), shapes.texts),
     "publishNotReadyAddresses": shapes.raised_flag,
     "allocateLoadBalancerNodePorts": shapes.flag,
@@ -56,19 +56,16 @@ def _errors(service: Manifest, _old: Manifest | None) -> Iterator[FieldError]:
         yield required("spec.ports")
     if is_external and not spec.get("externalName"):
         yield required("spec.externalName")
-    names: set[str] = set()
-    seen: set[tuple[str, int]] = set()
-    for index, port in enumerate(ports):
-        path, name, number_of_port = f"spec.ports[{index}]", port.get("name"), (port["protocol"], port["port"])
+    names = [port.get("name") for port in ports]
+    numbers = [{"protocol": port["protocol"], "port": port["port"]} for port in ports]
+    for index, (name, number) in enumerate(zip(names, numbers, strict=True)):
+        path = f"spec.ports[{index}]"
         if name is None and len(ports) > 1:
             yield required(f"{path}.name")
-        if name in names:
+        elif name in names[:index]:
             yield duplicate(f"{path}.name", name)
-        if number_of_port in seen:
-            yield duplicate(path, {"protocol": port["protocol"], "port": port["port"]})
-        seen.add(number_of_port)
-        if name is not None:
-            names.add(name)
+        if number in numbers[:index]:
+            yield duplicate(path, number)
 
 
 SERVICES: Final = Kind(

@@ -10,12 +10,13 @@ import pytest
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow_adapters.memory import BARE_NOT_FOUND, Answered, Fault, InMemoryCluster, MemoryTransport, lost_group
+from hedgerow_adapters.memory import BARE_NOT_FOUND, Answered, Fault, InMemoryCluster, MemoryTransport
 from hedgerow_adapters.memory import requests as matching
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
 from hedgerow_adapters.runtime.caches import View
 from hedgerow_adapters.runtime.clusters import Access, Clusters
+from tests.in_memory import lost_group
 from tests.unit.adapters.runtime.world import Ears, Wire, caches_of
 from tests.virtual_clock import virtual_time
 

@@ -13,12 +13,12 @@ from hedgerow_adapters.memory import (
     InMemoryCluster,
     Lost,
     MemoryTransport,
-    of_another_cluster,
 )
 from hedgerow_adapters.memory import requests as matching
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.runtime.clusters import COMPARED_EVERY, AnotherClusterError, SameCluster
+from tests.in_memory import of_another_cluster
 from tests.virtual_clock import virtual_time
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
