@@ -98,7 +98,8 @@ def text_at(manifest: Manifest, *path: str) -> str | None:
 
 def integer_at(manifest: Manifest, *path: str) -> int | None:
     """The integer at a path, which may be written with a fraction of zero; none if it is absent or null."""
-    value = _value_at(manifest, path, object, "")
+    holder = manifest if len(path) == 1 else object_at(manifest, *path[:-1])
+    value = holder.get(path[-1])
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     if isinstance(value, float) and value.is_integer():
