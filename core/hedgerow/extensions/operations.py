@@ -11,7 +11,15 @@ from typing import Any, Final, NamedTuple, Self
 
 from hedgerow.api.managed_resources import OPERATION
 from hedgerow.machinery.controller import Change
-from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, resource_version_of
+from hedgerow.machinery.objects import (
+    Manifest,
+    ObjectKey,
+    annotations_of,
+    is_terminating,
+    key_of,
+    resource_version_of,
+    uid_of,
+)
 from hedgerow.machinery.reading import integer_at, list_at, object_at, text_at
 from hedgerow.machinery.scalars import format_timestamp, parse_timestamp
 
@@ -82,6 +90,7 @@ class Extension:
     """
 
     key: ObjectKey
+    uid: str | None
     resource_version: str | None
     generation: int
     finalizers: tuple[str, ...]
@@ -99,6 +108,7 @@ class Extension:
         last = object_at(manifest, "status", "lastOperation")
         return cls(
             key=key_of(manifest),
+            uid=uid_of(manifest),
             resource_version=resource_version_of(manifest),
             generation=_generation(manifest),
             finalizers=tuple(list_at(manifest, "metadata", "finalizers")),

@@ -166,6 +166,7 @@ class Turn:
         self.extension = extension
         self.shoot = shoot
         self.images = context.config.images
+        self.is_gone = False
         self.waiting = context.state if isinstance(context.state, Waiting) else None
 
     async def run(self) -> Plan:
@@ -177,6 +178,8 @@ class Turn:
             return Plan()
         if error := await self._begin(operation):
             return _failure(self.extension.key, error)
+        if self.is_gone:
+            return Plan()
         return await self._concluded(operation, await self._perform(operation))
 
     async def _concluded(self, operation: OperationType, performed: Waiting | str | None) -> Plan:
@@ -258,10 +261,15 @@ class Turn:
     async def _patch(
         self, reason: str, patch: Mapping[str, Any], *, subresource: str = "", resource_version: str | None = None
     ) -> str | None:
-        """Change the Extension, and know it as it is then; one that is gone needs no change."""
+        """Change the Extension, and know it as it is then; one that is gone needs no change.
+
+        Its uid keeps the API server from changing another one of its name, made since.
+        """
+        patch = with_value(patch, ("metadata", "uid"), self.extension.uid)
         result = await MergePatch(EXTENSIONS, self.extension.key, patch, reason, resource_version, subresource)
         if result.error is not None:
-            return None if result.error.is_not_found else result.error.message
+            self.is_gone = result.error.is_not_found
+            return None if self.is_gone else result.error.message
         if result.stored is not None:
             self.extension = Extension.of(result.stored)
         return None

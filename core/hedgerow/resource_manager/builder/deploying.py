@@ -24,6 +24,7 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.patches import merge_patch
 from hedgerow.machinery.plan import Create, Delete, MergePatch, Update
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.reading import UnreadableError
 from hedgerow.resource_manager.builder.managed_resource import (
     desired_managed_resource,
     desired_secret,
@@ -47,6 +48,13 @@ async def deploy(secret: Manifest, managed_resource: Manifest, reason: str) -> s
         managed_resource: as `new_for_shoot` and its like make it.
         reason: why it is deployed.
     """
+    try:
+        return await _deployed(secret, managed_resource, reason)
+    except UnreadableError as error:
+        return f"managed resource {key_of(managed_resource)}: {error}"
+
+
+async def _deployed(secret: Manifest, managed_resource: Manifest, reason: str) -> str | None:
     key = key_of(managed_resource)
     stored_secret = await look(SECRETS, key_of(secret))
     if isinstance(stored_secret, NotAnswered):
@@ -77,7 +85,11 @@ async def remove(key: ObjectKey, reason: str, *, with_prefix: bool) -> str | Non
     existing = await look(MANAGED_RESOURCES, key)
     if isinstance(existing, NotAnswered):
         return existing.message
-    for name in secrets_to_delete(existing, key.name, with_prefix=with_prefix):
+    try:
+        names = secrets_to_delete(existing, key.name, with_prefix=with_prefix)
+    except UnreadableError as error:
+        return f"managed resource {key}: {error}"
+    for name in names:
         if problem := await delete(SECRETS, ObjectKey(key.namespace, name), reason):
             return problem
     if existing is None:
@@ -128,5 +140,6 @@ async def _put(resource: Resource, existing: Manifest | None, desired: Manifest,
 async def sent(action: Create | Update | MergePatch | Delete) -> str | None:
     """Perform an action; a deletion of what does not exist is done."""
     error = (await action).error
-    is_done = error is None or (isinstance(action, Delete) and error.is_not_found)
-    return None if is_done or error is None else error.message
+    if error is None or (isinstance(action, Delete) and error.is_not_found):
+        return None
+    return error.message

@@ -1,22 +1,26 @@
 """What becomes of an Extension, from its creation to the clean nodes that it leaves behind."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from hedgerow.api.gardener import CLUSTERS, EXTENSIONS
-from hedgerow.api.kubernetes import CONFIG_MAPS
+from hedgerow.api.kubernetes import CONFIG_MAPS, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.extensions.operations import asks_for_operation, changes_generation
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Change
-from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.controller import Change, Context
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
+from hedgerow.machinery.plan import ApiError, Plan, WriteResult
+from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 from hedgerow.rsyslog_relp.cleaning import CleanerImages
 from hedgerow.rsyslog_relp.lifecycle import LifecycleConfig, lifecycle_controller
 from hedgerow_adapters.memory.kinds import Kind
+from tests.executions import LiveSnapshot, executed, performed
+from tests.in_memory import InMemory
 from tests.unit.core.controllers.stage import Stage, World, in_target
 
 NAMESPACE = "shoot--bar--foo"
@@ -368,3 +372,210 @@ def test_a_controller_that_ignores_annotations_follows_specifications(
     old: Manifest | None, new: Manifest | None, *, is_followed: bool
 ) -> None:
     assert changes_generation(Change(old, new)) is is_followed
+
+
+# What cannot be read or written.
+
+BOOM = "Internal error occurred: boom"
+
+
+def turn_with(seed: Seed, fault: Callable[[Any], bool], state: object = None) -> Plan:
+    """A turn in which the steps fail that a fault concerns."""
+    surroundings, now = InMemory(seed.stage.clusters), datetime(2026, 1, 2, tzinfo=UTC)
+    snapshot = LiveSnapshot(seed.stage.snapshot)
+
+    def perform(step: Any) -> Any:
+        if fault(step):
+            asks = isinstance(step, ObjectQuestion)
+            reply: Any = NotAnswered(500, "InternalError", BOOM) if asks else None
+            return reply or WriteResult(step, error=ApiError(500, "InternalError", BOOM))
+        reply = performed(step, surroundings, lambda: now)
+        snapshot.advance()
+        return reply
+
+    controller = seed.stage.world.controller
+    return executed(controller.reconcile(KEY, snapshot, Context(now, controller.config, state)), perform)[0]
+
+
+def reading(resource: Resource) -> Callable[[Any], bool]:
+    return lambda step: isinstance(step, ObjectQuestion) and step.resource == resource
+
+
+def writing(reason: str, resource: Resource = EXTENSIONS) -> Callable[[Any], bool]:
+    return lambda step: getattr(step, "reason", "") == reason and step.resource == resource
+
+
+DEPLOY = "failed to deploy the rsyslog relp configuration cleaner component: "
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (reading(SECRETS), f"{DEPLOY}{BOOM}"),
+        (reading(MANAGED_RESOURCES), f"{DEPLOY}{BOOM}"),
+        (writing("extension-deleted", SECRETS), f"{DEPLOY}{BOOM}"),
+        (writing("extension-deleted", MANAGED_RESOURCES), f"{DEPLOY}{BOOM}"),
+        (writing("started"), BOOM),
+    ],
+)
+def test_a_cleaning_that_cannot_begin_says_why(fault: Callable[[Any], bool], error: str) -> None:
+    seed = deleted()
+
+    assert error_of(turn_with(seed, fault)) == error
+    assert seed.extension["metadata"]["finalizers"] == [FINALIZER]
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (reading(CONFIG_MAPS), BOOM),
+        (writing("monitoring", CONFIG_MAPS), BOOM),
+        (writing("held"), f"failed to add finalizer: {BOOM}"),
+        (writing("succeeded"), BOOM),
+    ],
+)
+def test_a_reconciliation_that_fails_says_why(fault: Callable[[Any], bool], error: str) -> None:
+    assert error_of(turn_with(Seed(extension()), fault)) == error
+
+
+@pytest.mark.parametrize("reason", ["operation-taken", "started"])
+def test_a_request_that_cannot_be_taken_off_is_told(reason: str) -> None:
+    assert error_of(turn_with(Seed(extension("reconcile", SUCCEEDED)), writing(reason))) == BOOM
+
+
+def test_monitoring_that_is_as_it_should_be_is_left_alone() -> None:
+    seed = Seed(extension())
+    seed.turn()
+    seed.stage.pass_time(3600)
+    before = len(seed.stage.sent)
+
+    seed.turn()
+
+    assert {action.resource for action in seed.stage.sent[before:]} == {EXTENSIONS}
+
+
+def left_over(**metadata: Any) -> tuple[Manifest, Manifest]:
+    """The cleaner's ManagedResource of an earlier deletion, and its Secret."""
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": NAMESPACE, "name": "former", **metadata}}
+    managed_resource = {
+        "apiVersion": MANAGED_RESOURCES.api_version,
+        "kind": MANAGED_RESOURCES.kind,
+        "metadata": {"namespace": NAMESPACE, "name": CLEANER.name},
+        "spec": {"secretRefs": [{"name": "former"}]},
+    }
+    return secret, managed_resource
+
+
+GOING: Manifest = {"metadata": DELETED}
+DESTROY = "failed to destroy the rsyslog relp configuration cleaner component: "
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (reading(MANAGED_RESOURCES), f"{DESTROY}{BOOM}"),
+        (reading(SECRETS), f"{DESTROY}{BOOM}"),
+        (writing("cleaned", SECRETS), f"{DESTROY}{BOOM}"),
+        (writing("cleaned", MANAGED_RESOURCES), f"{DESTROY}{BOOM}"),
+        (reading(CONFIG_MAPS), BOOM),
+    ],
+)
+def test_a_cleaner_that_cannot_be_removed_is_told(fault: Callable[[Any], bool], error: str) -> None:
+    seed = deleted(GOING, *left_over())
+
+    assert error_of(turn_with(seed, fault)) == error
+    assert seed.extension["metadata"]["finalizers"] == [FINALIZER]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        reading(MANAGED_RESOURCES),
+        lambda step: getattr(step, "reason", "") == "unused",
+        lambda step: reading(SECRETS)(step) and step.key.name == "former",
+    ],
+)
+def test_former_secrets_are_left_to_garbage_collection_first(fault: Callable[[Any], bool]) -> None:
+    seed = deleted(RUNNING, *left_over())
+
+    assert error_of(turn_with(seed, fault)) == f"{DEPLOY}{BOOM}"
+
+
+@pytest.mark.parametrize("labels", [{}, {"resources.gardener.cloud/garbage-collectable-reference": "true"}])
+def test_a_former_secret_is_marked_once(labels: Mapping[str, str]) -> None:
+    seed = deleted(RUNNING, *left_over(labels=labels))
+
+    seed.turn()
+
+    assert [action.reason for action in seed.stage.sent].count("unused") == (0 if labels else 1)
+    assert seed.get(SECRETS, ObjectKey(NAMESPACE, "former"))["metadata"]["labels"] != {}
+
+
+def test_a_former_secret_that_is_gone_is_none_of_our_business() -> None:
+    seed = deleted(RUNNING, left_over()[1])
+
+    assert seed.turn().requeue_after == 120
+
+
+def test_an_extension_that_is_gone_leaves_nothing_to_do() -> None:
+    seed = Seed(extension())
+    snapshot = LiveSnapshot(seed.stage.snapshot)
+    seed.stage.remove(seed.stage.world.subject)
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    controller = seed.stage.world.controller
+
+    plan, _ = executed(
+        controller.reconcile(KEY, snapshot, Context(now, controller.config)),
+        lambda step: performed(step, InMemory(seed.stage.clusters), lambda: now),
+    )
+
+    assert plan == Plan()
+    assert seed.get(CONFIG_MAPS, MONITORING) is None
+
+
+@pytest.mark.parametrize("resource", [SECRETS, MANAGED_RESOURCES])
+def test_a_deletion_that_has_no_shoot_to_look_at_is_an_error(resource: Resource) -> None:
+    seed = Seed(extension(finalizers=[FINALIZER], **DELETED), None)
+
+    assert error_of(seed.turn()) == "cluster.shoot is not yet populated"
+    assert resource not in {action.resource for action in seed.stage.sent}
+
+
+@pytest.mark.parametrize(("phase", "prefix"), [("healthy", DEPLOY), ("gone", DESTROY)])
+def test_a_cleaner_that_cannot_be_read_while_it_is_waited_for_is_told(phase: str, prefix: str) -> None:
+    seed = deleted()
+    seed.turn()
+    if phase == "gone":
+        seed.hold()
+        seed.become_healthy()
+        seed.turn()
+    state = seed.stage.turns[-1].plan.state
+
+    assert error_of(turn_with(seed, reading(MANAGED_RESOURCES), state)) == f"{prefix}{BOOM}"
+
+
+def test_the_changes_of_an_extension_bring_turns_unless_its_shoot_has_failed() -> None:
+    watch = lifecycle_controller().watches[0]
+    seed, failed = Seed(extension()), Seed(extension(), {"status": {"lastOperation": {"state": "Failed"}}})
+
+    for each, keys in ((seed, [KEY]), (failed, []), (Seed(extension(), {}), [])):
+        assert [*watch.enqueue(watch.transform(each.extension), each.stage.snapshot())] == keys
+    assert [*watch.enqueue(watch.transform(extension(kind="other")), seed.stage.snapshot())] == []
+
+
+def test_changes_of_the_cleaner_bring_turns() -> None:
+    watch = lifecycle_controller().watches[2]
+    manifest = left_over()[1]
+
+    assert [*watch.enqueue(watch.transform(manifest), Seed(extension()).stage.snapshot())] == [KEY]
+
+
+def test_a_managed_resource_that_cannot_be_read_is_told() -> None:
+    secret, managed_resource = left_over()
+    broken = {**managed_resource, "metadata": {**managed_resource["metadata"], "labels": {}}, "spec": {"secretRefs": 1}}
+    seed = deleted(RUNNING, secret, broken)
+
+    error = error_of(seed.turn())
+
+    assert error.startswith(DEPLOY)
+    assert "secretRefs" in error
