@@ -270,7 +270,9 @@ class Turn:
         if result.error is not None:
             self.is_gone = result.error.is_not_found
             return None if self.is_gone else result.error.message
-        if result.stored is not None:
+        if result.stored is None:
+            self.is_gone = True
+        else:
             self.extension = Extension.of(result.stored)
         return None
 

@@ -377,18 +377,19 @@ def test_a_controller_that_ignores_annotations_follows_specifications(
 # What cannot be read or written.
 
 BOOM = "Internal error occurred: boom"
+REFUSED = ApiError(500, "InternalError", BOOM)
 
 
-def turn_with(seed: Seed, fault: Callable[[Any], bool], state: object = None) -> Plan:
-    """A turn in which the steps fail that a fault concerns."""
+def turn_with(seed: Seed, fault: Callable[[Any], bool], state: object = None, error: ApiError | None = REFUSED) -> Plan:
+    """A turn in which the steps fail that a fault concerns; without an error, what is written is gone then."""
     surroundings, now = InMemory(seed.stage.clusters), datetime(2026, 1, 2, tzinfo=UTC)
     snapshot = LiveSnapshot(seed.stage.snapshot)
 
     def perform(step: Any) -> Any:
         if fault(step):
-            asks = isinstance(step, ObjectQuestion)
-            reply: Any = NotAnswered(500, "InternalError", BOOM) if asks else None
-            return reply or WriteResult(step, error=ApiError(500, "InternalError", BOOM))
+            if isinstance(step, ObjectQuestion):
+                return NotAnswered(500, "InternalError", BOOM)
+            return WriteResult(step, error=error)
         reply = performed(step, surroundings, lambda: now)
         snapshot.advance()
         return reply
@@ -579,3 +580,18 @@ def test_a_managed_resource_that_cannot_be_read_is_told() -> None:
 
     assert error.startswith(DEPLOY)
     assert "secretRefs" in error
+
+
+def test_an_extension_that_goes_with_its_last_finalizer_needs_no_further_change() -> None:
+    seed = Seed(extension("migrate", finalizers=[FINALIZER], **DELETED))
+
+    assert turn_with(seed, writing("migrated"), error=None) == Plan()
+
+
+def test_a_migration_that_failed_goes_on_without_being_asked_for_again() -> None:
+    seed = Seed(extension(last={**BAD, "type": "Migrate"}, finalizers=[FINALIZER]))
+
+    seed.turn()
+
+    assert seed.last_operation == ("Migrate", "Succeeded", 100)
+    assert "operation-taken" not in [action.reason for action in seed.stage.sent]

@@ -47,6 +47,13 @@ def test_unreadable_references_end_a_deployment_and_a_removal(fields: dict[str, 
     assert ended(deploying.remove(KEY, "gone", with_prefix=True), found).startswith(f"managed resource {KEY}: spec")
 
 
+def test_unreadable_annotations_end_a_deployment() -> None:
+    manifest = stored()
+    found = Found(({**manifest, "metadata": {**manifest["metadata"], "annotations": {"reference.resources": 1}}},))
+
+    assert ended(deployment(), found).startswith(f"managed resource {KEY}: ")
+
+
 def test_what_is_there_already_is_not_written() -> None:
     unlabelled = {"metadata": {"namespace": KEY.namespace, "name": "former", "labels": {}}}
 
