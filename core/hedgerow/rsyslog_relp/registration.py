@@ -4,6 +4,7 @@ Source: rsyslog-relp §7.1, §12.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from hedgerow.admission.registration import (
@@ -45,8 +46,9 @@ def webhook_configurations(webhooks: Iterable[Webhook], server: WebhookServer) -
 
     Args:
         webhooks: those of the extension that the server serves.
-        server: where it is reached.
+        server: where it is reached; without the name of a Service, that of the reference's.
     """
+    server = replace(server, service=server.service or NAME)
     paths = {webhook.path for webhook in webhooks}
     in_seed, in_garden = ([each] if each.path in paths else [] for each in _REGISTERED)
     return (

@@ -14,13 +14,16 @@ from returns.result import Failure
 from hedgerow.admission import certificates
 from hedgerow.admission.blocking import OF_ANY_CLUSTER, blocking_webhooks, pods_of
 from hedgerow.admission.catalog import webhooks
+from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.registration import (
     Mode,
+    WebhookServer,
     build_webhook_configurations,
     registered_webhooks,
     service_name,
 )
 from hedgerow.machinery.names import dns_label_problem
+from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.keys import generate_key, key_pem, new_issue
 from hedgerow_adapters.registrations.registered import url_client
@@ -64,9 +67,10 @@ NAME_PREFIX: Final = click.option(
     callback=_service_prefix,
     help="What stands before gardener-resource-manager in names; none by default.",
 )
-NAMESPACE: Final = home_namespace("--namespace", purpose="Where the resource manager runs.")
+NAMESPACE: Final = home_namespace("--namespace", purpose="Where the process runs.")
 OF_MODE: Final = (
-    "For the cluster of the resource manager (runtime: a garden's or seed; standalone: no Gardener), or another."
+    "For the cluster of the resource manager (runtime: a garden's or seed; standalone: no Gardener), or another; "
+    "required for the resource manager, and for nothing else."
 )
 OF_CA_BUNDLE: Final = "Certificates that may have signed the server's; by default those that API servers trust anyway."
 OF_URL: Final = "Where the server is reached, such as https://127.0.0.1:9449; by default at its Service."
@@ -80,32 +84,49 @@ def command() -> None:
 
 @command.command(short_help="Print the registration objects.")
 @config_file("Component configuration.", required=True)
-@click.option("--mode", required=True, type=click.Choice([mode.value for mode in Mode]), help=OF_MODE)
+@click.option("--mode", type=click.Choice([mode.value for mode in Mode]), help=OF_MODE)
 @NAME_PREFIX
 @NAMESPACE
 @click.option("--ca-bundle", "ca_bundle_file", metavar="FILE", help=OF_CA_BUNDLE)
 @click.option("--url", default="", metavar="URL", callback=_base_url, help=OF_URL)
 @object_format()
 def render(
-    config_file: str, mode: str, name_prefix: str, namespace: str, *, ca_bundle_file: str | None, url: str, output: str
+    config_file: str, mode: str | None, name_prefix: str, namespace: str, *, ca_bundle_file: str | None, **options: str
 ) -> None:
     """Print the registration objects of all webhooks that a configuration enables.
 
     Nothing that is not enabled is registered: an API server would call it in vain, and refuse what it asks about.
     """
-    admission = offline_settings(config_file).admission
+    stated = offline_settings(config_file)
+    component, cluster = stated.component, f"the {mode} cluster"
     ca_bundle = _certificates_in(ca_bundle_file) if ca_bundle_file else b""
-    objects = build_webhook_configurations(Mode(mode), name_prefix, namespace, ca_bundle, admission, url=url)
-    registered = registered_webhooks(Mode(mode), service_name(name_prefix), namespace, admission)
-    own_pods = () if mode == Mode.TARGET else (pods_of(namespace, {"app": service_name(name_prefix)}),)
+    server = WebhookServer("", namespace, ca_bundle, options["url"])
+    if component.registrations is None:
+        if mode is None:
+            raise click.UsageError("Missing option '--mode'.")
+        objects = _of_resource_manager(config_file, stated.admission, Mode(mode), name_prefix, server)
+    elif mode is None and not name_prefix:
+        objects, cluster = component.registrations(stated.decoded.configuration, server), "any cluster"
+    else:
+        raise click.UsageError(f"--mode and --name-prefix are for the resource manager, not for {component.name}.")
+    if not objects:
+        note(f"warning: {config_file}: enables no webhook that would be registered in {cluster}")
+    click.echo(OBJECT_FORMATS[options["output"]](objects), nl=False)
+
+
+def _of_resource_manager(
+    config_file: str, admission: AdmissionConfig, mode: Mode, name_prefix: str, server: WebhookServer
+) -> Sequence[Manifest]:
+    """The objects for one cluster; none of them may block what the process itself needs."""
+    app, namespace = service_name(name_prefix), server.namespace
+    registered = registered_webhooks(mode, app, namespace, admission)
+    own_pods = () if mode == Mode.TARGET else (pods_of(namespace, {"app": app}),)
     if blocking := blocking_webhooks(registered, (*OF_ANY_CLUSTER, *own_pods)):
         raise CommandError.of(blocking)
     paths = {webhook.path for webhook in registered}
     for name in dict.fromkeys(webhook.name for webhook in webhooks(admission) if webhook.path not in paths):
         note(f"note: {config_file}: {name} is enabled, but not registered in the {mode} cluster")
-    if not objects:
-        note(f"warning: {config_file}: enables no webhook that would be registered in the {mode} cluster")
-    click.echo(OBJECT_FORMATS[output](objects), nl=False)
+    return build_webhook_configurations(mode, name_prefix, namespace, server.ca_bundle, admission, url=server.url)
 
 
 def _certificates_in(file: str) -> bytes:

@@ -23,6 +23,7 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
+    from hedgerow.admission.registration import WebhookServer
     from hedgerow.machinery.recording.playback import Redaction
 
 Configuration = TypeVar("Configuration")
@@ -92,6 +93,8 @@ class Component(Generic[Configuration]):
     """The enabled webhooks, in the order in which API servers call them."""
     admission: Callable[[Configuration], AdmissionConfig] = lambda _configuration: AdmissionConfig()
     """How the webhooks of `hedgerow.admission` are configured that are among these, for offline commands."""
+    registrations: "Callable[[Configuration, WebhookServer], Sequence[Manifest]] | None" = None
+    """The objects that register the enabled webhooks; none: they depend on which cluster they are for as well."""
     redaction: "Callable[[], Redaction] | None" = None
     """Keeps confidential values out of the record of a run; none: decisions cannot be recorded."""
 

@@ -5,13 +5,17 @@ Source: rsyslog-relp §3.
 # ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hedgerow.admission import Webhook
 from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.objects import Manifest
 from hedgerow.rsyslog_relp.configuration import RsyslogRelpConfiguration
 from hedgerow_entrypoints.components.registry import Component, ControllerEntry
 from hedgerow_entrypoints.process.settings import ProcessSettings
+
+if TYPE_CHECKING:
+    from hedgerow.admission.registration import WebhookServer
 
 
 def _lifecycle(configuration: RsyslogRelpConfiguration, _cluster_id: str) -> Controller[Any]:
@@ -47,6 +51,12 @@ def _webhooks(configuration: RsyslogRelpConfiguration) -> Sequence[Webhook]:
     return [webhook() for is_enabled, webhook in enabled if is_enabled]
 
 
+def _registrations(configuration: RsyslogRelpConfiguration, server: "WebhookServer") -> Sequence[Manifest]:
+    from hedgerow.rsyslog_relp.registration import webhook_configurations
+
+    return webhook_configurations(_webhooks(configuration), server)
+
+
 COMPONENT: Final = Component(
     name="rsyslog-relp",
     document=RsyslogRelpConfiguration,
@@ -57,4 +67,5 @@ COMPONENT: Final = Component(
         ControllerEntry("heartbeat", _heartbeat, "heartbeat", namespaces=("namespace",)),
     ),
     webhooks=_webhooks,
+    registrations=_registrations,
 )

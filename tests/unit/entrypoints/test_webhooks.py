@@ -16,7 +16,7 @@ from cryptography.x509.verification import PolicyBuilder, Store
 
 from hedgerow.admission.blocking import pods_of
 from hedgerow_adapters import keys
-from tests.unit.entrypoints.command_line import Hedgerow
+from tests.unit.entrypoints.command_line import REPOSITORY, Hedgerow
 
 HEAD = "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
 SECCOMP = "webhooks: {seccompProfile: {enabled: true}}\n"
@@ -251,3 +251,25 @@ def test_what_cannot_be_an_address_is_refused(
 
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.startswith(f"error: Invalid value for '{arguments[-2]}': {sentence}")
+
+
+# Other components than the resource manager.
+
+EXTENSION = str(REPOSITORY / "examples" / "rsyslog-relp" / "process.yaml")
+
+
+def test_the_webhooks_of_an_extension_are_registered(hedgerow: Hedgerow) -> None:
+    printed = hedgerow("webhooks", "render", "--config", EXTENSION, "--namespace", "extension")
+
+    (manifest,) = yaml.safe_load_all(printed.out)
+    assert (printed.code, printed.err) == (0, "")
+    assert manifest["metadata"]["name"] == "gardener-extension-shoot-rsyslog-relp"
+    assert manifest["webhooks"][0]["clientConfig"]["service"]["namespace"] == "extension"
+
+
+@pytest.mark.parametrize("option", [("--mode", "runtime"), ("--name-prefix", "a-")])
+def test_options_of_the_resource_manager_are_refused_for_others(hedgerow: Hedgerow, option: tuple[str, str]) -> None:
+    ended = hedgerow("webhooks", "render", "--config", EXTENSION, *option)
+
+    assert ended.code == 1
+    assert "--mode and --name-prefix are for the resource manager, not for rsyslog-relp" in ended.err

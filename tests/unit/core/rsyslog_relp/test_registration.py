@@ -6,7 +6,7 @@ from hedgerow.admission.registration import WebhookServer
 from hedgerow.rsyslog_relp import operating_system_config_webhook, shoot_admission_webhook
 from hedgerow.rsyslog_relp.registration import webhook_configurations
 
-SERVER = WebhookServer("gardener-extension-shoot-rsyslog-relp", "extension", b"PEM")
+SERVER = WebhookServer("", "extension", b"PEM")
 OSC, SHOOT = operating_system_config_webhook(), shoot_admission_webhook()
 
 
@@ -36,7 +36,11 @@ def test_operating_system_configs_of_shoots_with_the_extension_are_asked_about()
     assert registered["namespaceSelector"]["matchExpressions"] == [
         {"key": "extensions.gardener.cloud/shoot-rsyslog-relp", "operator": "In", "values": ["true"]}
     ]
-    assert registered["clientConfig"]["service"]["path"] == "/operating-system-config"
+    assert registered["clientConfig"]["service"] == {
+        "name": "gardener-extension-shoot-rsyslog-relp",
+        "namespace": "extension",
+        "path": "/operating-system-config",
+    }
     assert (registered["failurePolicy"], registered["matchPolicy"]) == ("Fail", "Exact")
 
 
