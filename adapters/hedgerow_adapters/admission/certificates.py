@@ -61,11 +61,7 @@ class Certificates:
         client_authorities: Path | None = None,
         period: float = PERIOD,
     ) -> None:
-        """Read the pair that a folder holds; without a file of authorities clients need no certificates.
-
-        Raises:
-            CertificateError: there is no usable pair, or no authority.
-        """
+        """Read a folder's pair, or raise CertificateError; without authorities clients need no certificates."""
         self._folder = folder
         self._client_authorities = client_authorities
         self._period = period

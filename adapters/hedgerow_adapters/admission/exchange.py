@@ -95,11 +95,7 @@ class Parsing:
 
     @contextlib.asynccontextmanager
     async def room_for(self, size: int, deadline: float) -> AsyncIterator[None]:
-        """Wait until there is room for a parsed review of a size, and keep it until the context is left.
-
-        Raises:
-            CrowdedError: there was none before a deadline, by the loop's clock.
-        """
+        """Wait for room for a parsed review, and keep it; raises CrowdedError at a deadline of the loop's clock."""
         used, is_huge = (self._large if size > SMALL else self._small), size > HUGE
         room = self._most_of_large if is_huge else size
         waiter = asyncio.get_running_loop().create_future()
@@ -144,8 +140,6 @@ class Parsing:
 
 
 class _Used:
-    """The room that reviews of one sort have taken, and what those that wait need, in their order."""
-
     def __init__(self) -> None:
         self.taken = 0
         self.waiting: dict[asyncio.Future[None], int] = {}
@@ -197,10 +191,8 @@ class Exchange:
     async def answer(self, path: str, query: str, content_type: str, body: bytes | bytearray) -> bytes:
         """The answer to a review at one of `paths`; with another content type than JSON it is denied.
 
-        Raises:
-            CrowdedError: for as long as its client waits, other reviews took all the room to parse it, or it is huge
-                and caches were not complete.
-            TooLargeError: there is never room to parse it.
+        Raises TooLargeError if there is never room to parse it. Raises CrowdedError if, for as long as its client
+        waits, other reviews took all the room, or if it is huge and caches were not complete.
         """
         limit, began = patience(query), asyncio.get_running_loop().time()
         size = await parsed_size(body)

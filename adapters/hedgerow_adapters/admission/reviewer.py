@@ -98,8 +98,6 @@ class BesideLoop(Computing):
 
 
 class _ReadOnLoop:
-    """A snapshot whose methods the event loop calls."""
-
     def __init__(self, snapshot: Snapshot, loop: asyncio.AbstractEventLoop) -> None:
         self._snapshot = snapshot
         self._loop = loop
@@ -194,6 +192,5 @@ class Reviewer:
         return step
 
     def _broken(self, path: str, request: AdmissionRequest, error: Exception) -> Denied:
-        """The denial because of a defect, in the reference's words."""
         self._observer.raised(path, request, error)
         return internal_error(f"panic: {error} [recovered]")

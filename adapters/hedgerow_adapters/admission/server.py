@@ -133,7 +133,6 @@ class AdmissionServer:
             await asyncio.wait({watching})
 
     async def _settled(self) -> None:
-        """Return when no request is being reviewed."""
         while self._under_way:
             self._ended.clear()
             await self._ended.wait()
@@ -214,5 +213,4 @@ async def _body(request: web.BaseRequest, limit: int) -> bytes | bytearray:
 
 
 def _refusal(request: web.BaseRequest, status: HTTPStatus, **headers: str) -> web.Response:
-    """An answer without a review, which does not wait for the rest of the request."""
     return refusal(status, closes=not request.content.is_eof(), **headers)

@@ -41,7 +41,6 @@ class NotDone:
     """True if it is proven that the object does not exist, or that its resource is not served."""
 
     def __str__(self) -> str:
-        """The message."""
         return self.message
 
     @property
@@ -101,11 +100,7 @@ def absence_is_fine() -> Iterator[None]:
 
 
 async def ask(transport: Transport, build: Callable[P, Request], *args: P.args, **kwargs: P.kwargs) -> Manifest:
-    """The body of a server's answer to a request that is yet to be built.
-
-    Raises:
-        NotDoneError: there is none, or it is a refusal.
-    """
+    """The body of the answer to a request that is yet to be built; NotDoneError: there is none, or it is a refusal."""
     try:
         request = build(*args, **kwargs)
         response = await transport.send(request, timeout=PATIENCE)

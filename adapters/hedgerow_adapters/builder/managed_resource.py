@@ -63,13 +63,8 @@ async def create(
 ) -> Manifest:
     """The ManagedResource as it is stored, once it and the Secret with its objects are as they are wanted.
 
-    Args:
-        transport: leads to the cluster of the ManagedResource.
-        key: of the ManagedResource.
-        data: its objects, as a registry serialises them.
-        with_prefix: whether the name of the Secret is prefixed.
-        labels: of the ManagedResource itself.
-        spec: its further fields, by the names that manifests know them by, such as `class` and `keepObjects`.
+    The `data` are its objects, as a registry serialises them. The `spec` holds its further fields by the names that
+    manifests know them by, such as `class` and `keepObjects`.
     """
     secret = builder.new_secret(*key, data, with_prefix=with_prefix)
     wanted = builder.new_managed_resource(*key, secret_names=[key_of(secret).name], labels=labels, **spec)
@@ -119,11 +114,8 @@ async def create_from_unstructured(
 async def reconcile(transport: Transport, wanted: Manifest) -> Manifest:
     """The ManagedResource as it is stored, once it is as wanted and its Secrets are left to garbage collection.
 
-    Labels and annotations that it has stay; the spec is replaced as a whole.
-
-    Args:
-        transport: leads to the cluster of the ManagedResource.
-        wanted: as `new_for_seed` and its like make it; the Secrets that it refers to exist.
+    Labels and annotations that it has stay; the spec is replaced as a whole. What is wanted is as `new_for_seed` and
+    its like make it, and its Secrets exist.
     """
     return await _managed_resource(transport, wanted)
 
@@ -198,14 +190,7 @@ async def wait_until_deleted(transport: Transport, key: ObjectKey, *, deadline: 
 async def wait_for_all(
     wait: Wait, transport: Transport, keys: Iterable[ObjectKey], *, deadline: float
 ) -> Result[None, tuple[NotDone, ...]]:
-    """Whether what is waited for comes true for each of some ManagedResources, or all that did not, in their order.
-
-    Args:
-        wait: what for, such as `wait_until_healthy`.
-        transport: leads to the cluster of the ManagedResources.
-        keys: of them.
-        deadline: one for all.
-    """
+    """Whether the wait succeeds for each ManagedResource before one deadline, or all that failed, in their order."""
     async with asyncio.TaskGroup() as group:
         waits = [group.create_task(wait(transport, key, deadline=deadline)) for key in keys]
     problems = tuple(end.failure() for each in waits if isinstance(end := each.result(), Failure))
@@ -219,7 +204,6 @@ async def _reached(
     problem_with: Callable[[Manifest], str | None],
     too_late: Callable[[Manifest, str], str] = lambda _seen, problem: problem,
 ) -> None:
-    """Wait until there is no problem with a ManagedResource; `too_late` words what was seen last."""
     late = f"managed resource {key} could not be read in time"
     try:
         async with asyncio.timeout_at(deadline):

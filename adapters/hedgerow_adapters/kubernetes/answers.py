@@ -28,19 +28,11 @@ class UnreadableError(ValueError):
 
 
 def decoded_body(content: bytes, *, headers: Mapping[str, str], accept: str, is_success: bool) -> Any:
-    """The value of a body.
+    """The value of a body; raises UnreadableError if it has none.
 
     A failure may come from a proxy or a filter that speaks plain text, which then is the value. A success that is not
-    JSON although JSON was asked for comes from something else than an API server.
-
-    Args:
-        content: the whole body.
-        headers: by their names in lower case.
-        accept: the content types that were asked for.
-        is_success: whether the status says so.
-
-    Raises:
-        UnreadableError: it has none.
+    JSON although `accept` asked for it comes from something else than an API server. The names of headers are in lower
+    case.
     """
     if is_json(headers):
         return decoded_json(content)
@@ -103,11 +95,7 @@ _SILENT: Final = "{server} was silent for {seconds:g} s in the middle of its ans
 
 
 async def content_of(server: str, request: Request, answer: aiohttp.ClientResponse, longest_silence: float) -> bytes:
-    """The whole content of an answer that has begun.
-
-    Raises:
-        TransportError: seconds of silence, a trickle, the connection broke, or it stands for too much.
-    """
+    """All of an answer that has begun; TransportError: a silence, a trickle, a broken connection, or it is too much."""
     clock = asyncio.get_running_loop().time
     began = clock()
     is_packed = answer.headers.get("Content-Encoding", "identity") != "identity"

@@ -41,11 +41,7 @@ class KubeconfigFile:
         self._token_file: Path | None = None
 
     def read(self, files: SeenFiles) -> Description:
-        """What the file says now.
-
-        Raises:
-            UnusableError: what is wrong with it, as one sentence without credentials.
-        """
+        """What the file says now; UnusableError says what is wrong, in one sentence without credentials."""
         source = f"kubeconfig {self._path}"
         try:
             selection = selected(parsed_kubeconfig(self._text(files)), self._context)
@@ -66,7 +62,6 @@ class KubeconfigFile:
             raise UnusableError("not a text in UTF-8") from None
 
     def _beside(self, name: str) -> Path:
-        """The path that a name in the kubeconfig stands for: a relative one starts at its folder."""
         return self._path.absolute().parent / name
 
     def _header(self, selection: Selection, files: SeenFiles) -> str:
@@ -96,7 +91,6 @@ class KubeconfigFile:
         return TlsMaterial(authorities, (chain, key) if chain else None, is_verified)
 
     def _authorities(self, selection: Selection, files: SeenFiles) -> bytes | None:
-        """The certificates to trust: embedded, or else in a file; none: those that the system trusts."""
         cluster = selection.cluster
         if cluster.get("certificate-authority-data"):
             return _decoded(cluster, "certificate-authority-data", f'cluster "{selection.cluster_name}"')
@@ -120,7 +114,6 @@ def _embedded_header(user: Fields) -> str:
 
 
 def _bearer(content: bytes) -> str:
-    """The Authorization header for a token as it stands in a file; empty: there is none in it."""
     token = content.decode("ascii", errors="replace").strip()
     return f"Bearer {token}" if token and token.isascii() and token.isprintable() else ""
 
@@ -141,11 +134,7 @@ class ServiceAccount:
         self._folder = folder
 
     def read(self, files: SeenFiles) -> Description:
-        """What they say now.
-
-        Raises:
-            UnusableError: what is wrong with them, as one sentence without credentials.
-        """
+        """What they say now; UnusableError says what is wrong, in one sentence without credentials."""
         host, port = (self._environment.get(name) for name in CLUSTER_VARIABLES)
         if not host or not port:
             missing = " and ".join(CLUSTER_VARIABLES)
@@ -183,18 +172,12 @@ async def load_connection(
     on_unusable: Callable[[str], None] = lambda _problem: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Result[Connection, str]:
-    """The connection that a kubeconfig describes, or that of the pod that this process runs in.
+    """The connection that a kubeconfig describes, or, without one, that of the pod that this process runs in.
 
     It follows its files: what they say of trust, token and client certificate holds within a second, and after a
-    refusal at once. A failure is one sentence without credentials.
-
-    Args:
-        kubeconfig: the file; empty: in-cluster configuration.
-        context: the kubeconfig's context to use; empty: its current one.
-        environment: the variables that name the API server in a pod.
-        service_account: the folder with the pod's token and certificate authority.
-        on_unusable: told once, as a sentence, why files that have changed are not used.
-        clock: monotonic seconds.
+    refusal at once. A failure is one sentence without credentials. `on_unusable` is told once, as a sentence, why files
+    that have changed are not used. In a pod, `environment` names the API server, and the folder `service_account` holds
+    token and certificate authority.
     """
     source = KubeconfigFile(Path(kubeconfig), context) if kubeconfig else ServiceAccount(environment, service_account)
     try:

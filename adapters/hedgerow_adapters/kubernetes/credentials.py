@@ -81,11 +81,7 @@ class Description:
 
 
 def tls_context(material: TlsMaterial) -> ssl.SSLContext:
-    """The settings of a connection.
-
-    Raises:
-        UnusableError: its certificates are no certificates, or do not belong together.
-    """
+    """The settings of a connection; UnusableError: its certificates are none, or do not belong together."""
     cadata = None
     if material.authorities is not None:
         # An empty text would come to the authorities that the system trusts.
@@ -133,11 +129,7 @@ class SeenFiles:
         self._states: dict[Path, tuple[int, int, int] | None] = {}
 
     def read(self, path: Path) -> bytes:
-        """The content of a file, which counts as seen even if it cannot be read.
-
-        Raises:
-            OSError: it cannot be read.
-        """
+        """The content of a file, which counts as seen even if reading it raises an OSError."""
         self._states[path] = _state_of(path)
         return path.read_bytes()
 
@@ -178,15 +170,9 @@ class Renewal:
         on_problem: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Read the files for the first time.
+        """Read the files for the first time; raises UnusableError, as `read` does.
 
-        Args:
-            read: what the files say now; raises UnusableError.
-            on_problem: told, as a sentence, when a later reading is not usable; once as long as it stays the same.
-            clock: monotonic seconds.
-
-        Raises:
-            UnusableError: the first reading is not usable.
+        `on_problem` is told once, as a sentence, why a later reading is not usable; `clock` tells monotonic seconds.
         """
         self._read = read
         self._on_problem = on_problem

@@ -40,8 +40,6 @@ _LONG_AGO: Final = float("-inf")
 
 
 class _Whole(NamedTuple):
-    """A group and version of which everything is known, and when that ends."""
-
     served: Served
     end: asyncio.TimerHandle
 
@@ -50,7 +48,6 @@ class Discovery:
     """What is known of the kinds of one cluster."""
 
     def __init__(self, transport: Transport) -> None:
-        """Nothing is known, and nothing is asked before somebody wants to know."""
         self._transport = transport
         self._known: dict[Kind, Resource | NotAnswered] = {}
         self.known: Final[Kinds] = MappingProxyType(self._known)
@@ -128,7 +125,6 @@ class Discovery:
             await asyncio.shield(self._waiting.setdefault(kind, asyncio.get_running_loop().create_future()))
 
     async def _contents(self, api_version: str) -> Served | NotAnswered:
-        """What a group and version holds."""
         while (known := self._complete.get(api_version)) is None:
             under_way = self._under_way.get(api_version)
             if under_way is None:
@@ -215,7 +211,6 @@ class Discovery:
         self._drop(api_version, lambda answer: isinstance(answer, NotAnswered))
 
     def _forget(self, api_version: str) -> None:
-        """Forget everything, as above."""
         self._stop_checking(api_version)
         self._looked_at.discard(api_version)
         self._drop(api_version, lambda _answer: True)
@@ -235,7 +230,6 @@ class Discovery:
 
 
 def _problem_of(kind: Kind) -> str | None:
-    """What keeps anything from being of a kind; none: nothing does."""
     if not kind.kind:
         return f'an object of version "{kind.api_version}" has no kind'
     if not kind.api_version:

@@ -47,11 +47,7 @@ class GatedRequest(aiohttp.ClientRequest):
     """
 
     async def send(self, conn: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
-        """Write the request.
-
-        Raises:
-            NotSentError: it may not leave any more.
-        """
+        """Write the request, or raise NotSentError if it may not leave any more."""
         if not may_send_now.get()():
             raise NotSentError
         return await super().send(conn)
@@ -133,12 +129,9 @@ def body_of(request: Request) -> bytes | io.BytesIO | None:
 
 
 def _notice_silence(transport: asyncio.Transport) -> None:
-    """Have the kernel ask a silent peer for a sign of life, and give it up after a minute.
+    """Have the kernel give up a silent peer after a minute; raises OSError if the connection is closed already.
 
     A watch only reads, so without this it would not notice that its server's machine is gone.
-
-    Raises:
-        OSError: the connection is closed already.
     """
     connected: socket.socket | None = transport.get_extra_info("socket")
     if connected is None:

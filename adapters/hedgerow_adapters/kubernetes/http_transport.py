@@ -55,14 +55,11 @@ class HttpTransport:
     ) -> None:
         """Nothing is connected before the first request.
 
-        Args:
-            connection: where the server is, and who we are.
-            max_in_flight: how many requests may be under way at once, watches and answers to lists not counted.
-            qps: requests a second in the long run; none, zero or negative: no limit.
-            burst: requests at once where `qps` limits them.
-            on_request: hears the status code or `<error>` of every exchange, the method, the server's host and port.
-            on_outage: hears once an outage, as a sentence, why the server cannot be reached.
-            on_recovery: hears once an outage that the server answers again.
+        At most `max_in_flight` requests are under way at once, watches and answers to lists not counted. `qps` is
+        requests a second in the long run (none, zero or negative: no limit), `burst` those at once where it limits.
+        `on_request` hears the status code or `<error>` of every exchange, the method, the server's host and port. Once
+        an outage, `on_outage` hears as a sentence why the server cannot be reached, and `on_recovery` that it answers
+        again.
         """
         self._connection = connection
         self._server = connection.server
@@ -87,17 +84,7 @@ class HttpTransport:
     async def send(
         self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
     ) -> Response:
-        """The server's answer, whatever its status; `Retry-After` is obeyed as long as the timeout allows.
-
-        Args:
-            request: what to ask.
-            timeout: seconds, for all of it; of a list for its beginning, and for each silence from there on.
-            may_send: asked directly before the request is written to its connection, each time.
-
-        Raises:
-            NotSentError: `may_send` said no.
-            TransportError: no complete answer came in time.
-        """
+        """As `Transport.send` says; `Retry-After` is obeyed as long as the timeout allows."""
         limit = TimeLimit.of(timeout)
         retries = 0
         while True:
@@ -112,11 +99,9 @@ class HttpTransport:
     async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:
         """Open a watch, for at most `timeout` seconds; leaving the context closes the connection.
 
-        The events end in order, between two of them, within half a minute after the connection has other credentials
-        or another trust to use: an API server does not check those of an open watch again.
-
-        Raises:
-            TransportError: the server's answer did not begin within the timeout, or within 30 seconds.
+        The events end in order, between two of them, within half a minute after the connection has other credentials or
+        another trust to use: an API server does not check those of an open watch again. Raises TransportError if the
+        answer did not begin within the timeout, or within 30 seconds.
         """
         limit, opening = TimeLimit.of(timeout), TimeLimit.of(min(timeout, OPENING_TIMEOUT))
         mark = self._outage.began()
@@ -259,12 +244,10 @@ class HttpTransport:
 
 
 def _authorization_of(answer: aiohttp.ClientResponse) -> str:
-    """What was shown to get an answer; empty: nothing."""
     return answer.request_info.headers.get("Authorization", "")
 
 
 async def _no_events() -> AsyncIterator[Mapping[str, Any]]:
-    """The events of a refused watch."""
     events: tuple[Mapping[str, Any], ...] = ()
     for event in events:
         yield event

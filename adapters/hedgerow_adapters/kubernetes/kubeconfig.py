@@ -45,11 +45,7 @@ class Selection:
 
 
 def parsed_kubeconfig(text: str) -> Fields:
-    """The document of a kubeconfig whose users are all allowed.
-
-    Raises:
-        UnusableError: it is none, or one of them is not.
-    """
+    """The document of a kubeconfig; raises UnusableError if it is none, or one of its users is not allowed."""
     try:
         document = yaml.safe_load(text)
     except RecursionError:
@@ -77,11 +73,7 @@ def parsed_kubeconfig(text: str) -> Fields:
 
 
 def selected(document: Fields, context: str = "") -> Selection:
-    """What a context of an allowed kubeconfig names; without one, the current one.
-
-    Raises:
-        UnusableError: it names nothing usable.
-    """
+    """What a context of an allowed kubeconfig, or the current one, names; UnusableError: nothing usable."""
     contexts, clusters, users = (_named(document, section) for section in ("contexts", "clusters", "users"))
     name = context or document.get("current-context") or ""
     if name not in contexts:
@@ -158,5 +150,4 @@ def _is_host(text: str) -> bool:
 
 
 def _named(document: Fields, section: str) -> dict[str, Fields]:
-    """The entries of a well-formed section by their names."""
     return {entry["name"]: entry.get(_SECTIONS[section]) or {} for entry in document.get(section) or ()}

@@ -101,10 +101,7 @@ async def list_transformed(
 ) -> list[Kept]:
     """What is kept of the objects of a list, of which no more than a page is held at a time; for people who wait.
 
-    Raises:
-        UnknownResourceError: the server has no such resource.
-        TransportError: it does not answer.
-        ListingError: it does not allow it.
+    Raises UnknownResourceError if the server has no such resource, ListingError if it does not allow the list.
     """
     page = partial(
         requests.list_page, resource, namespace=scope.namespace, name=scope.name, metadata_only=metadata_only
@@ -125,19 +122,11 @@ def itself(manifest: Manifest) -> Manifest:
 async def whole_list(
     transport: Transport, page: Callable[..., Request], patience: float, keep: Callable[[Manifest], Kept | None]
 ) -> list[Kept]:
-    """What is kept of all pages of a list.
+    """What `keep` keeps of the objects on all pages of a list; raises ListRefusedError or TransportError.
 
-    It is begun anew where the server forgets the state that it shows, the last time without pages.
-
-    Args:
-        transport: leads to the cluster.
-        page: the request for the page behind a `continuation`, which also takes a `limit`.
-        patience: seconds until each page begins, and without a byte after that.
-        keep: what to keep of an object; none: nothing.
-
-    Raises:
-        ListRefusedError: the server refused a page.
-        TransportError: there was no answer.
+    It is begun anew where the server forgets the state that it shows, the last time without pages. `page` makes the
+    request for the page behind a `continuation`, and takes a `limit`. `patience` is the seconds until each page begins,
+    and without a byte after that.
     """
     for _ in range(requests.MOST_EXPIRIES):
         try:
@@ -186,14 +175,11 @@ class Questions:
     ) -> None:
         """Nothing is asked yet.
 
-        Args:
-            transports: lead to the clusters.
-            namespaces: what the process sees of each cluster; where none is named: all of it.
-            patience: seconds for an answer, the wait for a place included.
-            places: shared by all who are to keep within the same limit.
-            beyond: whether a single object may be asked about wherever it is, and only lists are restricted.
-            hurried: whether a list, too, has to end within that time, and is given up otherwise although it goes on.
-            lacks: says after a 404 that proves nothing whether discovery lacks a resource; none: the server does.
+        Of each cluster the process sees some namespaces; where none is named: all of it. `patience` is the seconds for
+        an answer, the wait for one of the shared `places` included. With `beyond` a single object may be asked about
+        wherever it is, and only lists are restricted. With `hurried` a list, too, has to end within that time, and is
+        given up otherwise although it goes on. `lacks` says after a 404 that proves nothing whether discovery lacks a
+        resource; none: the server does.
         """
         self._transports = transports
         self._namespaces = namespaces

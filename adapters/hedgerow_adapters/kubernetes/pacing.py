@@ -44,7 +44,6 @@ def asked(request: Request) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """The words of the system or of OpenSSL for an error, or for the one inside it."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         error = error.certificate_error
     elif isinstance(error, aiohttp.ClientConnectorError):

@@ -195,7 +195,6 @@ def after(election: Election, answer: Answer) -> Election:
 
 
 def _go_on(election: Election, answer: Answer, *, may_write_next: bool) -> Election:
-    """The attempt goes on with another request at once."""
     began = answer.sent_at if election.attempt_began is None else election.attempt_began
     return replace(election, may_write_next=may_write_next, wake_at=answer.now, attempt_began=began)
 
@@ -235,7 +234,6 @@ def _observed(election: Election, lease: Manifest, now: float) -> Election:
 
 
 def _consider(election: Election, answer: Answer) -> Election:
-    """Claim the Lease if nobody holds it, or if its holder's time is over; otherwise leave it alone."""
     if isinstance(answer.outcome, Found):
         seen = _observed(election, answer.outcome.lease, answer.now)
     else:

@@ -101,15 +101,10 @@ class LeaderElector:
     ) -> None:
         """An elector that has sent nothing yet.
 
-        Args:
-            transport: leads to the cluster of the Lease.
-            lease: its key.
-            identity: unique among all processes of all times, `<hostname>_<random uuid>`.
-            timings: of the election; none: 15 s, 10 s and 2 s.
-            clock: monotonic seconds; none: the time of the running event loop.
-            wall_clock: aware calendar time, only for what the Lease tells people.
-            jitter: a random number from 0 to 1 for every pause.
-            on_event: hears every event as it happens; must not raise.
+        The identity is unique among all processes of all times, `<hostname>_<random uuid>`. The timings are 15 s, 10 s
+        and 2 s by default. `clock` tells monotonic seconds, by default those of the running event loop; `wall_clock`
+        tells aware calendar time, only for what the Lease tells people. `jitter` is a random number from 0 to 1 for
+        every pause. `on_event` hears every event as it happens, and must not raise.
         """
         self._transport = transport
         self._election = Election(lease, identity, timings or Timings())
@@ -140,11 +135,7 @@ class LeaderElector:
         return self._election.phase in {Phase.RELEASED, Phase.FOLLOWING}
 
     async def run(self) -> None:
-        """Take part until released.
-
-        Raises:
-            LeadershipLostError: led, and lost. Says why in one sentence.
-        """
+        """Take part until released; raises LeadershipLostError, which says in one sentence why it led and lost."""
         self._over.clear()
         try:
             while not self._election.phase.is_final:

@@ -112,11 +112,7 @@ class ElectorThread:
         return self._elector.lease_uid
 
     async def run(self) -> None:
-        """Take part until released; cancelled, close the gate and leave the Lease to run out.
-
-        Raises:
-            LeadershipLostError: led, and lost, or could not answer for too long. Says why in one sentence.
-        """
+        """Take part until released; raises LeadershipLostError. Cancelled, close the gate and let the Lease run out."""
         outcome = concurrent.futures.Future[None]()
         outcome.set_running_or_notify_cancel()
         loop = self._thread_loop = asyncio.new_event_loop()

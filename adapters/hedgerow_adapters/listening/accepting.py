@@ -36,7 +36,6 @@ class Listener:
     """Of the configuration, such as `server.metrics`; empty: none."""
 
     def __str__(self) -> str:
-        """As users write it."""
         return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
 

@@ -81,11 +81,7 @@ class Connection(web.RequestHandler):
 
     @contextlib.asynccontextmanager
     async def receiving(self) -> AsyncIterator[None]:
-        """Wait for the rest of a request within the context.
-
-        Raises:
-            CrowdedError: there is no room for it.
-        """
+        """Wait for the rest of a request within the context; raises CrowdedError if there is no room for it."""
         if self._is_refused:
             raise CrowdedError(_NO_ROOM)
         time_limit = asyncio.timeout(None)

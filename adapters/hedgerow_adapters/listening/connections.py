@@ -123,7 +123,6 @@ class Connections:
         """Bytes of all requests."""
 
     def __len__(self) -> int:
-        """How many there are."""
         return len(self._unproven) + len(self._quiet) + len(self._busy)
 
     @property

@@ -42,14 +42,9 @@ class HttpServer:
     ) -> None:
         """A server that does not listen yet.
 
-        Args:
-            purpose: what is served, for the sentence that says why it cannot be.
-            where: the address.
-            respond: answers requests.
-            limits: of its clients.
-            files: of all listeners of the process; none: there is no other one.
-            observer: hears about connections.
-            tls: the settings for a connection that is made now; none: it is plain.
+        The purpose stands in the sentence that says why it cannot be served. `files` are of all listeners of the
+        process; none: there is no other one. `tls` returns the settings for a connection that is made now; none: it is
+        plain.
         """
         self._purpose = purpose
         self._where = where
@@ -84,7 +79,6 @@ class HttpServer:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _take(self, accepted: socket.socket) -> None:
-        """Begin with a connection, unless all others are busy and there are too many of them."""
         if self._connections.are_full:
             has_room = self._connections.close_idlest()
             self._observer.crowded(refused=not has_room)
@@ -105,7 +99,6 @@ class HttpServer:
         handshake.add_done_callback(done)
 
     def _cannot(self, error: OSError) -> None:
-        """Make room where there are no more files for connections."""
         self._observer.cannot_accept(error.strerror or str(error))
         self._connections.close_idlest()
 
@@ -135,7 +128,6 @@ class HttpServer:
             raise
 
     async def _sweep(self) -> None:
-        """Close what takes too long, every second."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(min(_SWEEP, self._limits.request))

@@ -80,13 +80,9 @@ def no_match(kind: Kind) -> NotAnswered:
 
 
 def lacks_version(groups: Any, api_version: str) -> bool:
-    """True if a list of API groups is one, and does not hold a group and version.
+    """True if `groups`, the answer to `/apis`, is a list of API groups, and does not hold a group and version.
 
-    A group whose own server is away stays in the list.
-
-    Args:
-        groups: the answer to `/apis`.
-        api_version: as manifests spell it; the core group is in no such list, and never lacking.
+    A group whose own server is away stays in the list. The core group is in no such list, and never lacking.
     """
     listed = groups.get("groups") if isinstance(groups, Mapping) and groups.get("kind") == "APIGroupList" else None
     if not isinstance(listed, list) or not listed or "/" not in api_version:

@@ -51,11 +51,7 @@ def standard() -> Codec:
 
 
 def decode_at(text: str, position: int) -> tuple[Any, int]:
-    """The value that begins at a position of a text, and where it ends; accepts what the codecs accept.
-
-    Raises:
-        ValueError: there is none.
-    """
+    """The value that begins at a position of a text, and where it ends; ValueError: there is none for the codecs."""
     try:
         value, end = _DECODER.raw_decode(text, position)
         if text.find("\\ud", position, end) >= 0 or text.find("\\uD", position, end) >= 0:

@@ -16,11 +16,7 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
 def decoding(content: bytes) -> Generator[None, None, Any]:
-    """The value that a UTF-8 text stands for, as the end of a generator that pauses after each slice.
-
-    Raises:
-        ValueError: it is no JSON.
-    """
+    """The value of a UTF-8 text, or a ValueError, at the end of a generator that pauses after each slice."""
     cursor = _Cursor(content.decode())
     value = yield from _object(cursor) if cursor.shows("{") else _element(cursor)
     if not cursor.is_at_end:

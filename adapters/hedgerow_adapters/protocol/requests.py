@@ -38,22 +38,14 @@ MOST_EXPIRIES: Final = 2
 
 
 def collection_path(resource: Resource, namespace: str = "") -> str:
-    """Path of the objects of a resource: of one namespace, or of all where it is empty.
-
-    Raises:
-        UnaddressableError: nothing can have that namespace.
-    """
+    """Path of a resource's objects in one namespace, or in all if it is empty; UnaddressableError: it cannot exist."""
     root = ("apis", resource.group) if resource.group else ("api",)
     within = ("namespaces", namespace) if namespace else ()
     return _path(*root, resource.version, *within, resource.plural)
 
 
 def object_path(resource: Resource, key: ObjectKey, subresource: str = "") -> str:
-    """Path of one object, or of one of its subresources.
-
-    Raises:
-        UnaddressableError: no object can have that key.
-    """
+    """Path of one object, or of one of its subresources; UnaddressableError: no object can have that key."""
     below = f"/{subresource}" if subresource else ""
     return f"{collection_path(resource, key.namespace)}{_path(key.name)}{below}"
 
@@ -66,11 +58,7 @@ def _path(*segments: str) -> str:
 
 
 def resources_of(api_version: str) -> Request:
-    """The request for the resources that a group and version holds, `apps/v1` or `v1` as manifests spell it.
-
-    Raises:
-        UnaddressableError: there cannot be such a group and version.
-    """
+    """The request for the resources of `apps/v1`, or `v1`; UnaddressableError: no such group and version can exist."""
     group, separator, version = api_version.rpartition("/")
     return Request("GET", _path("apis", group, version) if separator else _path("api", version))
 
@@ -201,11 +189,7 @@ def delete(
 
 
 def for_action(action: Action) -> Request:
-    """The one request that carries out a planned action.
-
-    Raises:
-        UnaddressableError: no object can have that key.
-    """
+    """The one request that carries out a planned action; UnaddressableError: no object can have that key."""
     match action:
         case Create(resource, manifest) if action.subresource:
             return create_beneath(resource, action.key, action.subresource, manifest)

@@ -44,7 +44,6 @@ class StatusError:
     """The object that it is about; empty where the server names none."""
 
     def __str__(self) -> str:
-        """The server's words."""
         return self.message
 
     @property
@@ -96,11 +95,9 @@ def status_error(response: Response) -> StatusError:
 
 
 def error_of_status(body: Any, *, code: int = 500) -> StatusError:
-    """What a Status object means, such as that of a watch's ERROR event.
+    """What a Status object means, such as that of a watch's ERROR event; one without a code has the given one.
 
-    Args:
-        body: the Status; anything else counts as one that says nothing, a text as its message.
-        code: the HTTP status, where the Status names none.
+    Anything else counts as a Status that says nothing, a text as its message.
     """
     status: Mapping[str, Any] = body if isinstance(body, dict) and body.get("kind") == "Status" else {}
     text = body.strip() if isinstance(body, str) else ""
@@ -168,12 +165,7 @@ def api_error_of(action: Action, error: StatusError) -> ApiError:
 
 
 def not_answered(error: StatusError, name: str = "") -> NotAnswered:
-    """The failed read for decisions: it has the reason `NotFound` only if that is proven.
-
-    Args:
-        error: the server's error.
-        name: of the object that was read; empty: a list or something else was.
-    """
+    """The failed read for decisions: it has the reason `NotFound` only if that is proven of the object of a name."""
     return NotAnswered(error.status, "" if _lacks_proof(error, name) else error.reason, error.message)
 
 

@@ -56,23 +56,15 @@ class Transport(Protocol):
     ) -> Response:
         """The server's answer, whatever its status.
 
-        Args:
-            request: what to ask.
-            timeout: seconds for all of it; of a list for its beginning, and for each silence from there on.
-            may_send: asked directly before the request leaves; it may wait for long, and leave more than once.
-
-        Raises:
-            NotSentError: `may_send` said no; nothing that left before, if anything did, was answered with a success.
-            TransportError: no complete answer came within the timeout.
+        `timeout` is the seconds for all of it; of a list for its beginning, and for each silence from there on.
+        `may_send` is asked directly before the request leaves; it may wait for long, and leave more than once. Raises
+        NotSentError if `may_send` said no: nothing that left before, if anything did, was answered with a success.
+        Raises TransportError if no complete answer came within the timeout.
         """
         ...
 
     def stream(self, request: Request, *, timeout: float) -> AbstractAsyncContextManager["Stream"]:
-        """Open a watch, for at most `timeout` seconds; leaving the context closes the connection.
-
-        Raises:
-            TransportError: the connection could not be opened.
-        """
+        """Open a watch for at most `timeout` seconds, or raise TransportError; leaving the context closes it."""
         ...
 
 

@@ -97,7 +97,6 @@ def _selects_object(entry: Entry, request: AdmissionRequest) -> bool:
 
 
 def _labels(manifest: Any) -> Labels:
-    """The labels of what may or may not be an object."""
     metadata = manifest.get("metadata") if isinstance(manifest, Mapping) else None
     labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
     return labels if isinstance(labels, Mapping) else {}

@@ -67,11 +67,7 @@ class Registrations:
 
 
 def parse_registrations(manifests: Iterable[Manifest]) -> Registrations:
-    """The webhooks that the registration objects among some objects register.
-
-    Args:
-        manifests: valid objects of any kind in any order; only registration objects of v1 count.
-    """
+    """The webhooks that registration objects of v1 among valid objects of any kind register."""
     found = [manifest for manifest in manifests if manifest.get("apiVersion") == API_VERSION]
     found.sort(key=lambda manifest: key_of(manifest).name)
     mutating, validating = (

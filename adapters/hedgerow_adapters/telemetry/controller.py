@@ -44,7 +44,6 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         clock: Callable[[], float] = time.monotonic,
         unix_time: Callable[[], float] = time.time,
     ) -> None:
-        """Nothing heard yet; the controller's metrics exist from now on."""
         log = get_logger("controller").bind(controller=controller.name)
         self._primary = controller.primary
         self._workers = keys_under_way(controller)

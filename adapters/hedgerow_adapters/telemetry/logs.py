@@ -77,7 +77,6 @@ def _processors(log_format: Format, stream: TextIO) -> list[Processor]:
 
 
 def _spelled_out(_logger: Any, _method: str, event: EventDict) -> EventDict:
-    """Write values that are more than plain data the way they write themselves."""
     for name, value in event.items():
         if type(value) not in _PLAIN and name != "exc_info":
             event[name] = str(value)
@@ -85,7 +84,6 @@ def _spelled_out(_logger: Any, _method: str, event: EventDict) -> EventDict:
 
 
 def _in_order(_logger: Any, _method: str, event: EventDict) -> Mapping[str, Any]:
-    """The same line with what every line has in front, under its final name."""
     line: MutableMapping[str, Any] = {"ts": event.pop("ts"), "level": event.pop("level"), "msg": event.pop("event")}
     if "logger_name" in event:
         line["logger"] = event.pop("logger_name")

@@ -101,7 +101,6 @@ class ReadingTelemetry(Teller):
         clock: Callable[[], float] = time.monotonic,
         unix_time: Callable[[], float] = time.time,
     ) -> None:
-        """Nothing heard yet; `log` says whose caches the lines are about."""
         super().__init__(log, clock)
         self._cache_metrics: Final = metrics
         self._unix_time = unix_time
@@ -160,7 +159,6 @@ class ListenerTelemetry(Teller, ConnectionObserver):
         *,
         on_closed: Callable[[str], None] = lambda _reason: None,
     ) -> None:
-        """No line yet; `on_closed` hears why the listener closed a connection by itself: one word."""
         super().__init__(log, clock)
         self._on_closed = on_closed
 

@@ -136,7 +136,6 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
 
 
 def _fields(denied: Denied) -> str:
-    """The fields that are invalid, each once."""
     causes = (denied.details or {}).get("causes", ())
     return cut(", ".join(dict.fromkeys(cause["field"] for cause in causes)))
 

@@ -59,7 +59,6 @@ def configuration_fields(kind: type[Document]) -> FieldDescription:
 
 
 def _fields(defaults: Section, path: str) -> Iterator[FieldDescription]:
-    """The fields of a section that has its defaults."""
     meanings = _meanings(type(defaults))
     for field in defaults.declared:
         value, at = getattr(defaults, field.attribute), child(path, field.name)
@@ -84,7 +83,6 @@ def _below(field: SectionField, value: Any, path: str) -> tuple[FieldDescription
 
 
 def _type(type_: Any) -> str:
-    """The type in the words of people who write YAML."""
     if get_origin(type_) is tuple:
         return f"list of {_type(get_args(type_)[0])}s"
     if get_origin(type_) is Mapping:
@@ -109,7 +107,6 @@ def _summary(section: type[Section] | None) -> str:
 
 
 def _meanings(section: type[Section]) -> dict[str, str]:
-    """The meanings of the fields of a section, by their attributes; those that it inherits included."""
     texts = map(_texts_below_attributes, reversed(section.__mro__[:-1]))
     return {attribute: text for of_class in texts for attribute, text in of_class.items()}
 

@@ -153,7 +153,6 @@ def _settling(cluster: InMemoryCluster, controller: Controller[Any]) -> Iterator
 
 
 def _played(scene: Scene, cluster: InMemoryCluster, controller: Controller[Any]) -> Iterator[str]:
-    """What happens, what it changes by itself, what the controller does, and what comes of it."""
     yield _paragraph(scene.story)
     before = _policies(cluster)
     if change := _happened(scene, cluster):

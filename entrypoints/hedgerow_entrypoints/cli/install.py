@@ -134,7 +134,6 @@ def _file(path: str) -> Mapping[str, Any]:
 
 
 def _setting(text: str) -> dict[str, Any]:
-    """The values in which a single one is set."""
     path, equals, value = text.partition("=")
     split = _DOT.split(path)
     if not equals or not all(split):

@@ -162,7 +162,6 @@ def _net(controller: str, steps: Iterable[SentAction]) -> Iterable[Planned]:
 
 
 def _subject(action: Action) -> ObjectQuestion:
-    """The object that an action concerns."""
     return ObjectQuestion(action.resource, action.key, action.cluster)
 
 

@@ -165,7 +165,6 @@ def _yaml(manifest: Manifest | None) -> list[str]:
 
 
 def _with_sorted_labels(value: Any) -> Any:
-    """A value whose labels and annotations are in the order in which servers hand them back."""
     if isinstance(value, list):
         return [_with_sorted_labels(item) for item in value]
     if not isinstance(value, Mapping):
@@ -187,7 +186,6 @@ def in_columns(rows: Sequence[Sequence[object]], headers: Sequence[str]) -> str:
 
 
 def _document(planned: Iterable[Planned], failures: Sequence[Failure]) -> dict[str, Any]:
-    """The actions in order, and what could not be planned."""
     failed = [
         {"kind": each.resource.kind, **each.key._asdict(), "field": each.problem.path, "problem": each.problem.text}
         for each in failures

@@ -60,7 +60,6 @@ def command(file: Path, controllers: tuple[str, ...], keys: tuple[str, ...], *, 
 
 
 def _repeated(file: Path, is_chosen: Callable[[Turn], bool], counts: Counter[str]) -> Iterator[Difference]:
-    """The differences, run by run, while what is repeated is counted."""
     replay = Replay({})
     for line in _lines(file):
         if line.content is None:
@@ -87,7 +86,6 @@ def _lines(file: Path) -> Iterator[RecordLine]:
 
 
 def _controllers(file: Path, number: int, header: Header) -> Mapping[str, Controller[Any]]:
-    """The controllers of a process as it was configured, by name."""
     if header.component not in RUNNABLE:
         raise CommandError(f"{file}: line {number}: is of the component {header.component}, which is not known")
     of = component(header.component)
@@ -100,7 +98,6 @@ def _controllers(file: Path, number: int, header: Header) -> Mapping[str, Contro
 
 
 def _show(found: Iterator[Difference], *, as_json: bool) -> None:
-    """Print differences, one by one as they are found, or as one list."""
     if as_json:
         click.echo(json.dumps([_as_json(each) for each in found], indent=2))
         return

@@ -182,7 +182,6 @@ def command(
 def _require_sense(
     length: timedelta | None, output: str | None, with_time: Mapping[str, object], without: Mapping[str, object]
 ) -> None:
-    """Refuse options that do not go together."""
     options, bad_output = (with_time, "timeline") if length is None else (without, "yaml")
     wrong = [name for name, value in options.items() if value not in (None, False, ())]
     wrong += [f"-o {output}"] if output == bad_output else []

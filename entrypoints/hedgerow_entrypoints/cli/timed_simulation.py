@@ -123,7 +123,6 @@ def _terminate(_number: int, _frame: object) -> NoReturn:
 
 
 def _conclude(course: _Course, clockwork: Clockwork, explained: Callable[[Failure], str]) -> None:
-    """Say how it went, and end the process as that asks for."""
     simulation = course.simulation
     problems = [course.problem] if course.problem else []
     problems += [problem for turn in simulation.failing for problem in turn.problems(explained)]
@@ -142,7 +141,6 @@ def _conclude(course: _Course, clockwork: Clockwork, explained: Callable[[Failur
 
 
 def _document(happened: Happening | Arrived, began: datetime) -> dict[str, Any]:
-    """What happened, for programs."""
     moment = {"time": format_timestamp(happened.at), "after": (happened.at - began).total_seconds()}
     if isinstance(happened, Arrived):
         return {**moment, "applied": happened.arrival.source, "refused": [str(each) for each in happened.problems]}

@@ -45,8 +45,6 @@ class Clockwork:
 
 @dataclass(slots=True)
 class _Run:
-    """What happened to a key again and again."""
-
     first: Happening
     times: list[datetime] = field(default_factory=list)
 
@@ -137,6 +135,5 @@ def _verb(action: Action) -> str:
 
 
 def _spelt(span: timedelta) -> str:
-    """A length in whole seconds, where it has any."""
     second = timedelta(seconds=1)
     return format_duration(span // second * second if span >= second else span)

@@ -32,7 +32,6 @@ _WAITS: Final = "wait-for-state"
 
 
 def _notes(controller: Controller[Any], snapshot: Snapshot) -> Iterator[str]:
-    """A sentence for each reason to leave ManagedResources alone, with those to which it applies."""
     names: Mapping[str, list[str]] = defaultdict(list)
     for each in snapshot.list(controller.primary, cluster=controller.primary_cluster):
         if reason := _reason(each, controller.config.class_filter):

@@ -19,7 +19,6 @@ NAMESPACE_NETWORK_POLICY: Final = "operator/networkpolicy"
 
 
 def _networks(ask: Ask) -> NamespacePolicyConfig | Failure:
-    """The configuration that the first Garden by name gives, or why it gives none."""
     answer = ask(ListQuestion(GARDENS, Cluster.TARGET))
     if not isinstance(answer, Found) and not answer.is_not_found:
         raise CommandError(f"{GARDENS} cannot be listed: {answer.message}")

@@ -57,8 +57,6 @@ async def _judgement_of(transport: Transport, look_up: LookUp, namespace: str) -
 
 
 async def _managed_resources(transport: Transport, namespace: str) -> list[tuple[Verdict, tuple[Subject, ...]]]:
-    """The verdict on each, and what it has applied."""
-
     def kept(live: Manifest) -> tuple[Verdict, tuple[Subject, ...]]:
         return judged(Subject(MANAGED_RESOURCE, key_of(live)), live), applied_by(live)
 
@@ -138,7 +136,6 @@ class _Judge:
 
 
 async def _pod_counts(transport: Transport, deployments: Mapping[ObjectKey, Manifest]) -> Mapping[ObjectKey, int]:
-    """How many pods each Deployment selects, if that can be read in it."""
     selectors = {key: selector for key, live in deployments.items() if (selector := pods_of(live)) is not None}
     if not selectors:
         return {}

@@ -42,7 +42,6 @@ class Subject(NamedTuple):
         return cls(Kind.of(manifest), key_of(manifest))
 
     def __str__(self) -> str:
-        """As users write it: `Deployment shop/cart`."""
         return f"{self.kind.kind} {self.key}"
 
 

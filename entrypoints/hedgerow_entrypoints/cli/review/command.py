@@ -65,8 +65,6 @@ Examples:
 
 
 class _Operation(click.Choice[str]):
-    """An operation, in capitals or not."""
-
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return super().convert(value.upper(), param, ctx)
 
@@ -193,7 +191,6 @@ def _requested(objects: Sequence[LoadedObject], operation: str | None, old: Sequ
 
 
 def _reasons(panel: Panel, requested: Sequence[Candidate], *, everything: bool) -> list[str]:
-    """Why there is nothing to review."""
     if not panel.registrations.entries:
         of_mode = " that is registered in this mode" if panel.webhooks else ""
         return [f"the configuration enables no webhook{of_mode}"]

@@ -144,11 +144,7 @@ def _as_version(value: Any, api_version: str) -> Any:
 
 
 async def decision(webhook: Webhook, request: AdmissionRequest, facts: ReviewFacts) -> Decision:
-    """What a webhook decides once all that it looks up is read; it begins again after each resource.
-
-    Raises:
-        EndlessDecisionError: it reads without end.
-    """
+    """What a webhook decides once all that it looks up is read; EndlessDecisionError: it reads without end."""
     while True:
         try:
             with webhook.execution(request, facts.snapshot(webhook)) as execution:
@@ -205,7 +201,6 @@ def _not_registered(request: AdmissionRequest, configured: AdmissionConfig | Non
 
 
 def _remarks(found: Iterable[tuple[Candidate, str, str]]) -> list[str]:
-    """A sentence for all objects of which the same is true: what a server would do, and why."""
     objects: dict[tuple[str, str], list[str]] = {}
     for candidate, consequence, reason in found:
         objects.setdefault((consequence, reason), []).append(str(candidate))

@@ -71,7 +71,6 @@ class Candidate:
         return printable(str(ObjectKey(self.request.namespace, shown_name(self.request))))
 
     def __str__(self) -> str:
-        """Kind and object."""
         return f"{printable(self.request.kind.kind)} {self.name}"
 
 

@@ -82,7 +82,6 @@ def _patch(before: Manifest, after: Manifest) -> list[Operation]:
 
 
 def _saying(reviewed: Reviewed) -> str:
-    """What is said about a decision, in one line."""
     decision, message = reviewed.decision, printable(reviewed.message)
     return " ".join(filter(None, (str(decision.code), message))) if isinstance(decision, Denied) else message
 
