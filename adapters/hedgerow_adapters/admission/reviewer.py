@@ -25,7 +25,6 @@ from hedgerow_adapters.admission.certificates import CertificateObserver
 from hedgerow_adapters.listening.connections import ConnectionObserver
 
 Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
-"""Reads live."""
 LONGEST_READ: Final = 10.0
 """Seconds; the thread waits no longer for an event loop that may have stopped."""
 Result = TypeVar("Result")

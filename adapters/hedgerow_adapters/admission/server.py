@@ -33,7 +33,6 @@ from hedgerow_adapters.listening.server import HttpServer
 CHECK_PATIENCE: Final = 10.0
 """Seconds that the server has to answer itself."""
 RETRY_AFTER: Final = 1
-"""Seconds."""
 _HEADERS: Final = {"Content-Type": "application/json", "Server": SERVER}
 
 

@@ -36,7 +36,6 @@ class TlsMaterial:
     certificate: tuple[bytes, bytes] | None = field(default=None, repr=False)
     """The client's certificate chain and its private key, each in PEM; none: show none."""
     verify: bool = True
-    """Whether the server must prove who it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +151,7 @@ class Credentials:
     """What one request shows the server, and how it knows that server: both of one reading."""
 
     authorization: str = field(default="", repr=False)
-    """The Authorization header; empty: none."""
     tls: ssl.SSLContext | None = field(default=None, repr=False)
-    """Trust and client certificate; none for plain HTTP."""
 
 
 class Renewal:
@@ -181,7 +178,6 @@ class Renewal:
         self._problem = ""
         self._files = SeenFiles()
         self.description = read(self._files)
-        """What is in use."""
         self._credentials = _credentials(self.description)
 
     def credentials(self) -> Credentials:
@@ -224,11 +220,9 @@ class Connection:
     """Where an API server is, how to trust it, and who we are to it. No text of it shows a credential."""
 
     server: str
-    """URL without a slash at its end; may have a path."""
     source: Credentials | Renewal = field(default=Credentials(), repr=False)
     """What to show: always the same, or what files say."""
     server_name: str | None = None
-    """The name that the server's certificate is for, where that is not the URL's host."""
 
     def credentials(self) -> Credentials:
         """What to show with a request sent now."""

@@ -60,7 +60,6 @@ class Discovery:
         self._anything_hinted = _LONG_AGO
         self._waiting: dict[Kind, asyncio.Future[None]] = {}
         self._built_in: set[Resource] = set()
-        """Resources that are built in and that the server was seen to serve."""
         self._looked_at: set[str] = set()
         self._checks: dict[str, asyncio.TimerHandle] = {}
         self._checking: set[asyncio.Task[None]] = set()

@@ -28,7 +28,6 @@ REFUSED_USER_FIELDS: Final = {
 }
 CLUSTER_TEXTS: Final = ("server", "certificate-authority", "certificate-authority-data", "tls-server-name")
 LONGEST_HOST: Final = 253
-"""Characters of a host name."""
 _SECTIONS: Final = {"clusters": "cluster", "users": "user", "contexts": "context"}
 
 

@@ -84,7 +84,6 @@ class Election:
     """One process in one election. The fields after `timings` are what it has learned so far."""
 
     key: ObjectKey
-    """Namespace and name of the Lease."""
     identity: str
     """What the Lease's holder field says when this process holds it; no other process has the same."""
     timings: Timings
@@ -96,7 +95,6 @@ class Election:
     may_write_next: bool = False
     """Whether `lease` is worth building a write on; otherwise it is looked at first."""
     wake_at: float = LONG_AGO
-    """When the next request is due."""
     attempt_began: float | None = None
     """When the first request of the attempt was sent that is going on; none: between two attempts."""
     valid_until: float = LONG_AGO

@@ -120,7 +120,6 @@ class Connections:
         self._arrived: dict[Closable, int] = {}
         """Bytes of requests whose answers are not sent."""
         self._held = 0
-        """Bytes of all requests."""
 
     def __len__(self) -> int:
         return len(self._unproven) + len(self._quiet) + len(self._busy)

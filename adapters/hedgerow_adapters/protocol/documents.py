@@ -62,7 +62,6 @@ class Served:
     resources: Mapping[str, Resource]
     """By the name of the kind."""
     watchable: frozenset[Resource]
-    """Those that can be listed and watched."""
 
     def holds(self, answer: Resource | NotAnswered) -> bool:
         """Whether it says the same as an earlier answer about a kind that is served."""

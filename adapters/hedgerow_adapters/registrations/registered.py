@@ -36,7 +36,6 @@ class Entry:
     """One webhook as a registration object registers it."""
 
     configuration: str
-    """Name of the registration object."""
     name: str
     client: Client
     rules: tuple[Rule, ...]

@@ -30,7 +30,6 @@ KINDS: Final[Mapping[type[Action], str]] = {
     JsonPatch: "json_patch",
     Delete: "delete",
 }
-"""What a kind of action is called in logs and metrics."""
 
 
 class ControllerTelemetry(ReadingTelemetry, ControllerObserver):

@@ -30,7 +30,6 @@ _MENDS_ITSELF: Final = frozenset({"forbidden", "expired"})
 _COMMON: Final = frozenset({"disconnected", "expired"})
 """Causes that say nothing about the resource whose watch they end: a line about one speaks for all."""
 LONGEST_TEXT: Final = 500
-"""Characters of one value in a line."""
 
 
 @dataclass(slots=True)

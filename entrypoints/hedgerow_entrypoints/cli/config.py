@@ -43,7 +43,6 @@ class FieldDescription:
     """The value of a field that the file leaves out; empty: none, or one that its meaning tells."""
     meaning: str
     fields: tuple["FieldDescription", ...] = ()
-    """Those right below it."""
 
     def walk(self) -> Iterator["FieldDescription"]:
         """The field and all below it, each before its own."""

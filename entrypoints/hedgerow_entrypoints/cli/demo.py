@@ -54,7 +54,6 @@ class Scene(NamedTuple):
     headline: str
     story: str
     outcome: str
-    """What the controller makes of it."""
     resource: Resource
     key: ObjectKey
     request: Request

@@ -39,7 +39,6 @@ class Planned:
     after: Manifest | None
     """None once it is gone."""
     reason: str
-    """The rules that ask for it."""
     patch: Any = None
     """How it is changed, a merge patch or a JSON patch; none where it is created or deleted."""
 

@@ -1,6 +1,5 @@
 """`hedgerow simulate`: what exists once controllers have settled in the in-memory cluster."""
 
-import functools
 import re
 import sys
 from collections import Counter
@@ -20,7 +19,7 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation.clusters import SimulationError
 from hedgerow_adapters.simulation.planning import Settlement, settle
 from hedgerow_entrypoints.cli.controllers import LISTED, ControllerName, ask_files, chosen_controllers, offline_settings
-from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, Option, config_file, filenames
+from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, config_file, filenames
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of, without_server_fields
 from hedgerow_entrypoints.cli.worlds import clusters_of, located_in, objects_in_files, reads_more_than_it_watches
 from hedgerow_entrypoints.errors import CommandError, note
@@ -76,35 +75,6 @@ def parse_arrival(text: str) -> tuple[timedelta, str]:
     return parse_span(after), path
 
 
-def passing_time() -> Option:
-    """The options of a command that lets time pass: `length`, `start`, `arrivals`, `seed` and `all_lines`."""
-    length = click.option(
-        "--for",
-        "length",
-        callback=lambda _context, _option, text: None if text is None else parse_span(text),
-        metavar="DURATION",
-        help="Let so much time pass on a clock that does not wait, such as 30d or 1d12h, and print what happens.",
-    )
-    start = click.option(
-        "--start",
-        callback=lambda _context, _option, text: None if text is None else parse_moment(text),
-        metavar="TIME",
-        help="With --for: when it begins, a time or now; otherwise at the beginning of 2026.",
-    )
-    arrivals = click.option(
-        "--at",
-        "arrivals",
-        multiple=True,
-        callback=lambda _context, _option, texts: tuple(map(parse_arrival, texts)),
-        metavar="DURATION=FILE",
-        help="With --for: apply the objects in a file after that time; repeatable.",
-    )
-    seed = click.option("--seed", type=int, metavar="NUMBER", help="With --for: what the jitter is drawn from; 0.")
-    lines = click.option("--all-lines", is_flag=True, help="With --for: a line for everything, and nothing is folded.")
-    options = (lines, seed, arrivals, start, length)
-    return lambda command: functools.reduce(lambda wrapped, option: option(wrapped), options, command)
-
-
 @click.command(name="simulate", epilog=EPILOG)
 @click.argument("controllers", nargs=-1, required=True, type=ControllerName(), metavar="CONTROLLER...")
 @filenames(required=True)
@@ -119,7 +89,29 @@ def passing_time() -> Option:
 @click.option(
     "--show-secrets", is_flag=True, help="Print what Secrets hold; without it they cannot be applied or planned for."
 )
-@passing_time()
+@click.option(
+    "--for",
+    "length",
+    type=parse_span,
+    metavar="DURATION",
+    help="Let so much time pass on a clock that does not wait, such as 30d or 1d12h, and print what happens.",
+)
+@click.option(
+    "--start",
+    type=parse_moment,
+    metavar="TIME",
+    help="With --for: when it begins, a time or now; otherwise at the beginning of 2026.",
+)
+@click.option(
+    "--at",
+    "arrivals",
+    multiple=True,
+    type=parse_arrival,
+    metavar="DURATION=FILE",
+    help="With --for: apply the objects in a file after that time; repeatable.",
+)
+@click.option("--seed", type=int, metavar="NUMBER", help="With --for: what the jitter is drawn from; 0.")
+@click.option("--all-lines", is_flag=True, help="With --for: a line for everything, and nothing is folded.")
 def command(
     controllers: tuple[str, ...],
     paths: tuple[str, ...],

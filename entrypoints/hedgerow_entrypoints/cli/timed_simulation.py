@@ -1,27 +1,34 @@
-"""`hedgerow simulate --for`: what happens in the course of time, on a clock that does not wait."""
+"""`hedgerow simulate --for`: what happens in the course of time, on a clock that does not wait, as lines for people.
 
+A line holds when something happened, to which key of which controller, and what. Where the same happens to a key
+several times without anything else between, the line of the first time says how often, until when, and how much time
+lay between. What runs alike at many keys is shown of the first ones, and counted of the others.
+"""
+
+import itertools
 import json
 import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeAlias
 
 import click
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.scalars import format_timestamp
-from hedgerow_adapters.files.sources import LoadedObject
+from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.plan import Action, Delete
+from hedgerow.machinery.scalars import format_duration, format_timestamp
+from hedgerow_adapters.files.sources import LoadedObject, printable
 from hedgerow_adapters.simulation.clusters import Happening, SentAction, SimulationError
 from hedgerow_adapters.simulation.planning import Arrival, Arrived, TimedSimulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of
-from hedgerow_entrypoints.cli.timeline import Clockwork, every_line, folded_lines
 from hedgerow_entrypoints.cli.worlds import clusters_of, located_in, objects_in_files
 from hedgerow_entrypoints.errors import note
 
@@ -32,6 +39,11 @@ TERMINATED: Final = 143
 """The exit codes after Ctrl-C and SIGTERM, as shells have them."""
 _PROGRESS: Final = 0.5
 """Seconds between two words to a person who waits at a terminal."""
+KEYS_SHOWN: Final = 5
+"""Of so many keys the runs are shown, where those of more are alike."""
+_Happened: TypeAlias = Happening | Arrived
+_Shape: TypeAlias = tuple[str, tuple[str, ...]]
+"""The controller, and what was done to what kinds of objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +59,22 @@ class Options:
     output: str
     """`timeline` or `json`."""
     all_lines: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Clockwork:
+    """How times are told."""
+
+    began: datetime
+    is_absolute: bool
+    """Whether the date is told beside the time that has passed."""
+
+    def told(self, at: datetime) -> str:
+        """A time: for how long everything has gone on, in days and hours."""
+        passed = at - self.began
+        minutes, seconds = divmod(passed.seconds, 60)
+        clock = f"{passed.days:3}d {minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
+        return f"{clock}  {format_timestamp(at)}" if self.is_absolute else clock
 
 
 class TerminatedError(KeyboardInterrupt):
@@ -102,8 +130,8 @@ def let_time_pass(
         loop, clusters, controllers, options.length, seed=options.seed, arrivals=arrivals, namespaces=namespaces
     )
     course = _Course(simulation, options.length)
-    clockwork = Clockwork(simulation.began, is_absolute=bool(options.start))
-    lines = (every_line if options.all_lines else folded_lines)(course, clockwork)
+    clockwork = _Clockwork(simulation.began, is_absolute=bool(options.start))
+    lines = (_every_line if options.all_lines else _folded_lines)(course, clockwork)
     if options.output == "json":
         lines = (json.dumps(_document(each, clockwork.began), ensure_ascii=False) for each in course)
     # SIGTERM interrupts, as Ctrl-C does, so that what has happened until then is printed.
@@ -122,7 +150,7 @@ def _terminate(_number: int, _frame: object) -> NoReturn:
     raise TerminatedError
 
 
-def _conclude(course: _Course, clockwork: Clockwork, explained: Callable[[Failure], str]) -> None:
+def _conclude(course: _Course, clockwork: _Clockwork, explained: Callable[[Failure], str]) -> None:
     simulation = course.simulation
     problems = [course.problem] if course.problem else []
     problems += [problem for turn in simulation.failing for problem in turn.problems(explained)]
@@ -172,3 +200,99 @@ def _action(step: SentAction) -> dict[str, Any]:
 
 def _stated(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value}
+
+
+@dataclass(slots=True)
+class _Run:
+    first: Happening
+    times: list[datetime] = field(default_factory=list)
+
+
+def _every_line(happenings: Iterable[_Happened], clockwork: _Clockwork) -> Iterator[str]:
+    """A line for everything that happened."""
+    return (_line(each, clockwork) for each in happenings)
+
+
+def _folded_lines(happenings: Iterable[_Happened], clockwork: _Clockwork) -> Iterator[str]:
+    """Few lines for all that happened."""
+    shown: Counter[_Shape] = Counter()
+    others: dict[_Shape, list[_Run]] = {}
+    for each in _runs(happenings):
+        if isinstance(each, Arrived):
+            yield _line(each, clockwork)
+            continue
+        shape = _shape(each.first)
+        shown[shape] += 1
+        if shown[shape] > KEYS_SHOWN and not each.first.is_failure:
+            others.setdefault(shape, []).append(each)
+        else:
+            yield f"{_line(each.first, clockwork)}{_repetition(each.times, clockwork)}"
+    for shape, runs in others.items():
+        yield _counted(shape, runs, clockwork)
+
+
+def _runs(happenings: Iterable[_Happened]) -> list[_Run | Arrived]:
+    """What happened in the order in which it began; a run ends where something else happens to its key."""
+    found: list[_Run | Arrived] = []
+    open_runs: dict[tuple[str, ObjectKey], _Run] = {}
+    for each in happenings:
+        if isinstance(each, Arrived):
+            found.append(each)
+            open_runs.clear()
+            continue
+        place = (each.controller, each.key)
+        run = open_runs.get(place)
+        if run is None or _said(run.first) != _said(each):
+            run = open_runs[place] = _Run(each)
+            found.append(run)
+        run.times.append(each.at)
+    return found
+
+
+def _said(happening: Happening) -> tuple[str, ...]:
+    steps = (
+        f"{_verb(step.action)} {printable(str(step.action.key))} ({step.action.reason})"
+        + (f": refused: {printable(step.error)}" if step.error else "")
+        for step in happening.steps
+    )
+    events = (f"{event.type} {event.reason}: {printable(event.note)}" for event in happening.events)
+    return (*steps, *events, *(f"failed: {printable(str(failure))}" for failure in happening.failures))
+
+
+def _shape(happening: Happening) -> _Shape:
+    steps = (f"{_verb(step.action)} ({step.action.reason})" for step in happening.steps)
+    return happening.controller, (*steps, *(f"{event.type} {event.reason}" for event in happening.events))
+
+
+def _line(happened: _Happened, clockwork: _Clockwork) -> str:
+    moment = clockwork.told(happened.at)
+    if isinstance(happened, Arrived):
+        problems = "".join(f"; refused: {problem}" for problem in happened.problems)
+        objects = len(happened.arrival.objects)
+        return f"{moment}  applied {happened.arrival.source}: {objects} object{'s' * (objects != 1)}{problems}"
+    return f"{moment}  {happened.controller}  {printable(str(happened.key))}  {'; '.join(_said(happened))}"
+
+
+def _repetition(times: Sequence[datetime], clockwork: _Clockwork) -> str:
+    if len(times) == 1:
+        return ""
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    spelt = dict.fromkeys((_spelt(min(gaps)), _spelt(max(gaps))))
+    return f"  [{len(times)} times until {clockwork.told(times[-1]).strip()}, every {' to '.join(spelt)}]"
+
+
+def _counted(shape: _Shape, runs: Sequence[_Run], clockwork: _Clockwork) -> str:
+    controller, steps = shape
+    keys, times = len({run.first.key for run in runs}), sorted(time for run in runs for time in run.times)
+    until = f"  [{len(times)} times until {clockwork.told(times[-1]).strip()}]" if len(times) > keys else ""
+    return f"{clockwork.told(times[0])}  {controller}  {keys} more keys  {'; '.join(steps)}{until}"
+
+
+def _verb(action: Action) -> str:
+    part = "" if isinstance(action, Delete) or not action.subresource else f"/{action.subresource}"
+    return f"{verb_of(action)} {action.resource.kind}{part}"
+
+
+def _spelt(span: timedelta) -> str:
+    second = timedelta(seconds=1)
+    return format_duration(span // second * second if span >= second else span)

@@ -4,11 +4,14 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import click
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from returns.result import Failure
 
 from hedgerow.admission import certificates
@@ -25,12 +28,13 @@ from hedgerow.admission.registration import (
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.clock import utc_now
-from hedgerow_adapters.keys import generate_key, key_pem, new_issue
 from hedgerow_adapters.registrations.registered import url_client
 from hedgerow_entrypoints.cli.controllers import offline_settings
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, config_file, home_namespace, object_format
 from hedgerow_entrypoints.errors import CommandError, note
 
+_PUBLIC_EXPONENT: Final = 65537
+_TOLERATED_CLOCK_SKEW: Final = timedelta(minutes=5)
 EXAMPLES: Final = """\b
 Examples:
   hedgerow webhooks certificate --out certificates
@@ -175,6 +179,21 @@ def certificate(folder: str, name_prefix: str, namespace: str, *, hosts: Sequenc
         raise CommandError(f"{error.filename2 or folder}: {error.strerror}") from error
     note(f"wrote {target / 'ca.crt'}, {target / 'tls.crt'} and {target / 'tls.key'}")
     note(f"valid for {days} days, for {', '.join((*certificates.dns_names(name_prefix, namespace), *hosts))}")
+
+
+def generate_key() -> rsa.RSAPrivateKey:
+    """A new RSA key."""
+    return rsa.generate_private_key(_PUBLIC_EXPONENT, certificates.KEY_BITS)
+
+
+def new_issue(now: datetime, validity: timedelta) -> certificates.Issue:
+    """A new serial number, valid from a moment before `now`, so that clocks that are behind accept it too."""
+    return certificates.Issue(x509.random_serial_number(), now - _TOLERATED_CLOCK_SKEW, now + validity)
+
+
+def key_pem(key: rsa.RSAPrivateKey) -> bytes:
+    """A private key as servers read it from files, not encrypted."""
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -88,7 +88,6 @@ class Component(Generic[Configuration]):
     document: type[Document] | None = None
     """Its configuration file; none: it has none yet, and only offline commands run its controllers."""
     settings: Callable[[Configuration], ProcessSettings] = lambda _configuration: OFFLINE
-    """What its process is told."""
     webhooks: Callable[[Configuration], Sequence[Webhook]] = lambda _configuration: ()
     """The enabled webhooks, in the order in which API servers call them."""
     admission: Callable[[Configuration], AdmissionConfig] = lambda _configuration: AdmissionConfig()

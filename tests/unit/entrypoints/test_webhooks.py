@@ -15,7 +15,6 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.x509.verification import PolicyBuilder, Store
 
 from hedgerow.admission.blocking import pods_of
-from hedgerow_adapters import keys
 from tests.unit.entrypoints.command_line import REPOSITORY, Hedgerow
 
 HEAD = "apiVersion: resourcemanager.config.gardener.cloud/v1alpha1\nkind: ResourceManagerConfiguration\n"
@@ -42,7 +41,7 @@ def config(folder: Path) -> Path:
 @pytest.fixture
 def small_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys that take little time to make, where their length does not matter."""
-    monkeypatch.setattr(keys, "KEY_BITS", 2048)
+    monkeypatch.setattr("hedgerow.admission.certificates.KEY_BITS", 2048)
 
 
 def test_what_a_configuration_enables_is_printed_for_kubectl(config: Path, hedgerow: Hedgerow) -> None:

@@ -27,7 +27,6 @@ from hedgerow_entrypoints.cli.health.verdicts import MANAGED_RESOURCE, Judgement
 from hedgerow_entrypoints.errors import CommandError, abridged
 
 LookUp: TypeAlias = Callable[[Iterable[Kind]], Awaitable[Kinds]]
-"""Finds out as which resource a cluster serves each of some kinds."""
 
 
 async def judgement_of(transport: Transport, look_up: LookUp, namespace: str) -> Judgement:
