@@ -1,7 +1,7 @@
-"""The stores of everything that one controller watches, as the snapshot that its decisions read."""
+"""What one controller watches, as its decisions read it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller, Read
@@ -10,13 +10,8 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index, Value
 from hedgerow_adapters.cache.store import ObjectStore
 
-_TARGET: Final = Cluster.TARGET
 World: TypeAlias = Mapping[Resource, Iterable[Manifest]]
 """The whole objects of one cluster."""
-
-
-def _nothing_else(_cluster: Cluster, _resource: Resource) -> ObjectStore | None:
-    return None
 
 
 class StoreSnapshot:
@@ -26,7 +21,7 @@ class StoreSnapshot:
         self,
         target: Mapping[Resource, ObjectStore],
         source: Mapping[Resource, ObjectStore] | None = None,
-        dynamic: Callable[[Cluster, Resource], ObjectStore | None] = _nothing_else,
+        dynamic: Callable[[Cluster, Resource], ObjectStore | None] = lambda _cluster, _resource: None,
     ) -> None:
         """A snapshot of the stores of each cluster; `dynamic` has those that only dynamic watches read, once synced."""
         self._target = target
@@ -48,7 +43,7 @@ class StoreSnapshot:
 
     def store(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> ObjectStore:
         """The store of a watched resource."""
-        return (self._target if cluster is _TARGET else self._source)[resource]
+        return (self._target if cluster is Cluster.TARGET else self._source)[resource]
 
     def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
         """The object of a key; none if it does not exist, or its resource is not held."""
@@ -80,7 +75,7 @@ class StoreSnapshot:
         return () if store is None else store.under(index, value)
 
     def _held(self, resource: Resource, cluster: Cluster) -> ObjectStore | None:
-        store = (self._target if cluster is _TARGET else self._source).get(resource)
+        store = (self._target if cluster is Cluster.TARGET else self._source).get(resource)
         return self._dynamic(cluster, resource) if store is None else store
 
 

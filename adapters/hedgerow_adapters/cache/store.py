@@ -5,14 +5,14 @@ from one thread. A write that fails, because an index cannot make sense of an ob
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Self, TypeAlias, TypeVar
 
 from hedgerow.machinery.clusters import EVERYTHING, ReadScope
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
-from hedgerow.machinery.snapshot import Index, Value
+from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.slices import SLICE
 
 _Found: TypeAlias = dict[ObjectKey, Manifest]
@@ -25,49 +25,22 @@ _Place = TypeVar("_Place", bound=Hashable)
 class UnfiledError(Exception):
     """An index cannot make sense of an object; names it."""
 
-    def __init__(self, manifest: Manifest, problem: Exception) -> None:
-        super().__init__(f"{key_of(manifest)} cannot be filed: {type(problem).__name__}: {problem}")
-
 
 class _Shard:
     """The objects of one scope by key, by namespace and by declared index."""
 
-    def __init__(self, indexes: Iterable[Index[Any]]) -> None:
-        self._objects: _Found = {}
-        self._namespaces: dict[str, _Found] = {}
+    def __init__(self, indexes: Collection[Index[Any]]) -> None:
+        self.objects: _Found = {}
+        self.namespaces: dict[str, _Found] = {}
+        self.tables: dict[str, _Table] = {index.name: {} for index in indexes}
+        self._indexes = tuple(indexes)
         self._filings: dict[ObjectKey, _Filing] = {}
         """Kept, as to work them out again would take longer than all the rest."""
-        self._indexes = tuple(indexes)
-        self._tables: dict[str, _Table] = {index.name: {} for index in self._indexes}
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
-    def __iter__(self) -> Iterator[ObjectKey]:
-        return iter(self._objects)
-
-    def get(self, key: ObjectKey) -> Manifest | None:
-        return self._objects.get(key)
-
-    def objects(self) -> dict[ObjectKey, Manifest]:
-        return self._objects.copy()
-
-    def all(self) -> Iterable[Manifest]:
-        return self._objects.values()
-
-    def of_namespace(self, namespace: str) -> Iterable[Manifest]:
-        return self._namespaces.get(namespace, {}).values()
-
-    def under(self, index: str, value: Hashable) -> Iterable[Manifest]:
-        return self._tables[index].get(value, {}).values()
-
-    def values_of(self, index: str) -> Collection[Any]:
-        return self._tables[index].keys()
 
     def add_index(self, index: Index[Any]) -> None:
-        table = self._tables[index.name] = {}
+        table = self.tables[index.name] = {}
         self._indexes = (*self._indexes, index)
-        for key, manifest in self._objects.items():
+        for key, manifest in self.objects.items():
             if values := tuple(index.values(manifest)):
                 self._filings[key] = (*self._filings.get(key, ()), (index.name, values))
                 for value in values:
@@ -78,41 +51,41 @@ class _Shard:
         try:
             filing = tuple((index.name, values) for index in self._indexes if (values := tuple(index.values(manifest))))
         except Exception as problem:
-            raise UnfiledError(manifest, problem) from problem
+            message = f"{key_of(manifest)} cannot be filed: {type(problem).__name__}: {problem}"
+            raise UnfiledError(message) from problem
         return self._file(key_of(manifest), manifest, filing)
 
     def adopt(self, key: ObjectKey, other: Self) -> None:
         """Hold the object that another shard with the same indexes holds under a key."""
-        self._file(key, other._objects[key], other._filings.get(key, ()))
+        self._file(key, other.objects[key], other._filings.get(key, ()))
 
     def remove(self, key: ObjectKey) -> Manifest | None:
         """Forget the object of a key, which is returned."""
-        if key not in self._objects:
-            return None
-        self._unfile(key)
-        return self._objects.pop(key)
+        if key in self.objects:
+            self._unfile(key)
+        return self.objects.pop(key, None)
 
     def _file(self, key: ObjectKey, manifest: Manifest, filing: _Filing) -> Manifest | None:
-        old = self._objects.get(key)
+        old = self.objects.get(key)
         if old is not None:
             self._unfile(key)
-        self._objects[key] = manifest
+        self.objects[key] = manifest
         if key.namespace:
-            self._namespaces.setdefault(key.namespace, {})[key] = manifest
+            self.namespaces.setdefault(key.namespace, {})[key] = manifest
         if filing:
             self._filings[key] = filing
         for index, values in filing:
-            table = self._tables[index]
+            table = self.tables[index]
             for value in values:
                 table.setdefault(value, {})[key] = manifest
         return old
 
     def _unfile(self, key: ObjectKey) -> None:
         if key.namespace:
-            _drop(self._namespaces, key.namespace, key)
+            _drop(self.namespaces, key.namespace, key)
         for index, values in self._filings.pop(key, ()):
             for value in values:
-                _drop(self._tables[index], value, key)
+                _drop(self.tables[index], value, key)
 
 
 def _drop(table: dict[_Place, _Found], place: _Place, key: ObjectKey) -> None:
@@ -130,19 +103,15 @@ class Replacement:
         self._following = following
         self._swap = swap
         self._different: dict[ObjectKey, Change] = {}
-        self._missing = current.objects()
+        self._missing = current.objects.copy()
         """The current objects that were not among those that were added."""
         self._changes: deque[Change] = deque()
 
     def add(self, manifests: Iterable[Manifest]) -> None:
-        """Let these objects be among those that the scope will hold; of two with one key the later counts.
-
-        Raises:
-            UnfiledError: an index cannot make sense of an object.
-        """
+        """Let these objects be among those that the scope will hold; of two with one key the later counts."""
         for manifest in manifests:
             key = key_of(manifest)
-            old = self._current.get(key)
+            old = self._current.objects.get(key)
             self._missing.pop(key, None)
             if old == manifest:
                 self._following.adopt(key, self._current)
@@ -166,14 +135,14 @@ class Replacement:
         changes = [self._changes.popleft() for _ in range(min(SLICE, len(self._changes)))]
         removals = range(min(SLICE - len(changes), len(self._missing)))
         changes += [Change(self._missing.popitem()[1], None) for _ in removals]
-        for key in list(islice(self._current, SLICE)):
+        for key in list(islice(self._current.objects, SLICE)):
             self._current.remove(key)
         return changes
 
     @property
     def is_over(self) -> bool:
         """Whether every change was handed out, and nothing is left of what was before."""
-        return not (self._changes or self._missing or len(self._current))
+        return not (self._changes or self._missing or self._current.objects)
 
 
 class ObjectStore:
@@ -186,11 +155,7 @@ class ObjectStore:
         """What scopes are to hold once their replacements are complete."""
 
     def add_index(self, index: Index[Any]) -> None:
-        """Have the objects found by one more index.
-
-        Raises:
-            ValueError: another index has this name.
-        """
+        """Have the objects found by one more index; raises ValueError if another index has its name."""
         if index.name not in self._indexes:
             self._indexes[index.name] = index
             for shard in (*self._shards.values(), *self._next.values()):
@@ -199,37 +164,35 @@ class ObjectStore:
             raise ValueError(f'two indexes of one store are called "{index.name}"')
 
     def __len__(self) -> int:
-        return sum(map(len, self._shards.values()))
+        return sum(len(shard.objects) for shard in self._shards.values())
 
     def get(self, key: ObjectKey) -> Manifest | None:
         """The object of a key."""
         for shard in self._shards.values():
-            if (found := shard.get(key)) is not None:
+            if (found := shard.objects.get(key)) is not None:
                 return found
         return None
 
     def all(self) -> Sequence[Manifest]:
         """Every object."""
-        return [manifest for shard in self._shards.values() for manifest in shard.all()]
+        return [manifest for shard in self._shards.values() for manifest in shard.objects.values()]
 
     def of_namespace(self, namespace: str) -> Sequence[Manifest]:
         """The objects of one namespace."""
-        return [manifest for shard in self._shards.values() for manifest in shard.of_namespace(namespace)]
+        found = (shard.namespaces.get(namespace, {}) for shard in self._shards.values())
+        return [manifest for objects in found for manifest in objects.values()]
 
     def under(self, index: Index[Any], value: Hashable) -> Sequence[Manifest]:
         """The objects that an index files under a value."""
-        return [manifest for shard in self._shards.values() for manifest in shard.under(index.name, value)]
+        found = (shard.tables[index.name].get(value, {}) for shard in self._shards.values())
+        return [manifest for objects in found for manifest in objects.values()]
 
-    def values_of(self, index: Index[Value]) -> Collection[Value]:
+    def values_of(self, index: Index[Any]) -> Collection[Any]:
         """The values that an index files anything under."""
-        return {value for shard in self._shards.values() for value in shard.values_of(index.name)}
+        return {value for shard in self._shards.values() for value in shard.tables[index.name]}
 
     def put(self, manifest: Manifest, scope: ReadScope = EVERYTHING) -> Change:
-        """Store an object in place of the one of its key.
-
-        Raises:
-            UnfiledError: an index cannot make sense of the object.
-        """
+        """Store an object in place of the one of its key; raises UnfiledError if an index cannot make sense of it."""
         return Change(self._shard(scope).put(manifest), manifest)
 
     def remove(self, key: ObjectKey, scope: ReadScope = EVERYTHING) -> Change | None:
@@ -250,6 +213,4 @@ class ObjectStore:
         return Replacement(self._shard(scope), following, swap)
 
     def _shard(self, scope: ReadScope) -> _Shard:
-        if scope not in self._shards:
-            self._shards[scope] = _Shard(self._indexes.values())
-        return self._shards[scope]
+        return self._shards.get(scope) or self._shards.setdefault(scope, _Shard(self._indexes.values()))

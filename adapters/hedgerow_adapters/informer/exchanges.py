@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hedgerow.machinery.clusters import ReadScope
 from hedgerow.machinery.controller import Read
-from hedgerow.machinery.objects import Manifest, Resource, key_of, resource_version_of
+from hedgerow.machinery.objects import Manifest, key_of, resource_version_of
 from hedgerow_adapters.informer.machine import Page, ProtocolError, WatchEvent, is_before
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.documents import NO_LIST, ListPage, list_page
@@ -55,17 +55,9 @@ class Refused(Exception):  # noqa: N818 -- an answer of the server, not an error
 class UnreadableObjectError(Exception):
     """An object has not the shape that its watch relies on."""
 
-    def __init__(self, resource: Resource, manifest: Any, problem: Exception) -> None:
-        has_metadata = isinstance(manifest, Mapping) and isinstance(manifest.get("metadata"), Mapping)
-        name = f" {key_of(manifest)}" if has_metadata else ""
-        super().__init__(f"{resource.kind}{name} cannot be read: {type(problem).__name__}: {problem}")
-
 
 class RestoredError(Exception):
     """The server's storage is older than what it has delivered: it was restored from a backup."""
-
-    def __init__(self, known: str, current: str) -> None:
-        super().__init__(f"the server is at version {current}, which is before version {known} that it has delivered")
 
 
 class Exchanges:
@@ -89,9 +81,7 @@ class Exchanges:
     async def page(self, continuation: str, *, whole: bool) -> Page:
         """The page of a list after the `continuation`, or its first; the `whole` list if wanted; read in slices.
 
-        Raises:
-            ProtocolError: the answer is no list.
-            UnreadableObjectError: one of the objects is malformed.
+        Raises ProtocolError if the answer is no list, UnreadableObjectError if one of the objects is malformed.
         """
         limit = requests.WHOLE if whole else PAGE_SIZE
         request = requests.list_page(self._read.resource, **self._selection, limit=limit, continuation=continuation)
@@ -105,32 +95,32 @@ class Exchanges:
         return Page(tuple(kept), shown.continuation, shown.resource_version)
 
     async def _listed(self, request: Request, timeout: float = 30.0) -> ListPage | None:
-        """A page of a list; none if the answer is no list."""
         response = await self._transport.send(request, timeout=timeout)
         if not response.is_success:
             raise Refused(request, status_error(response))
         return list_page(response.body)
 
-    def _transformed(self, manifest: Manifest) -> Manifest:
+    def _transformed(self, manifest: Any) -> Manifest:
         try:
             return self._read.transform(manifest)
         except Exception as problem:
-            raise UnreadableObjectError(self._read.resource, manifest, problem) from problem
+            has_metadata = isinstance(manifest, Mapping) and isinstance(manifest.get("metadata"), Mapping)
+            name = f" {key_of(manifest)}" if has_metadata else ""
+            message = f"{self._read.resource.kind}{name} cannot be read: {type(problem).__name__}: {problem}"
+            raise UnreadableObjectError(message) from problem
 
     async def compare(self, version: str) -> None:
         """Ask the server for its current version, by a consistent read: a list of one object without a version.
 
-        Each resource is compared by itself, as resources may be in different storages.
-
-        Raises:
-            RestoredError: the server is at a version before that one: a backup was restored.
+        Raises RestoredError if it is before `version`. Resources may be in different storages: each is compared.
         """
         request = requests.list_page(
             self._read.resource, namespace=self._scope.namespace, name=self._scope.name, limit=1, metadata_only=True
         )
         shown = await self._listed(request)
         if shown is not None and is_before(shown.resource_version, version):
-            raise RestoredError(version, shown.resource_version)
+            current = f"the server is at version {shown.resource_version}"
+            raise RestoredError(f"{current}, which is before version {version} that it has delivered")
 
     @asynccontextmanager
     async def watch(self, version: str, *, seconds: float, patience: float) -> AsyncIterator[AsyncIterator[WatchEvent]]:
@@ -163,10 +153,9 @@ class Exchanges:
 async def compared(
     exchanges: Exchanges, version: Callable[[], str | None], random: Callable[[], float]
 ) -> AsyncIterator[None]:
-    """A context in which a watch is consumed; `version` is what it has delivered, none: nothing to compare.
+    """A context in which a watch is consumed; raises RestoredError if the server is before what that has delivered.
 
-    Raises:
-        RestoredError: the server is at a version before that one.
+    `version` is what it has delivered; none: nothing to compare.
     """
     consumer = asyncio.timeout(None)
     comparing = asyncio.create_task(_compare(exchanges, version, random, consumer))

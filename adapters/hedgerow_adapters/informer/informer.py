@@ -57,11 +57,9 @@ class InformerObserver(Protocol):
         `absent` where discovery lacks an optional resource, told once for an absence, `restored` where the server's
         storage was restored from a backup, and `raised` for a defect of the transport or the listener.
         """
-        ...
 
     def resumed(self, watched: Watched) -> None:
         """All is well after a problem: everything is listed, and a watch has brought something since, or lasted."""
-        ...
 
 
 async def _pause(seconds: float) -> bool:

@@ -43,7 +43,6 @@ class View:
     """
 
     def __init__(self, required: _Caches, beside: _Caches) -> None:
-        """The view of the caches that are required for the sync, and of those beside."""
         self._required = required
         self._beside = beside
         stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
@@ -94,8 +93,7 @@ class View:
         return ((resource, cache.silence) for (_, resource), cache in (*self._required.items(), *self._beside.items()))
 
     def _other_store(self, cluster: Cluster, resource: Resource) -> ObjectStore | None:
-        cache = self._other_cache(cluster, resource)
-        return cache.store if cache is not None else None
+        return cache.store if (cache := self._other_cache(cluster, resource)) is not None else None
 
     def _other_cache(self, cluster: Cluster, resource: Resource) -> Cache | None:
         beside = self._beside.get((cluster, resource))
@@ -117,13 +115,13 @@ class Caches:
         """Caches that hold nothing yet; `random` draws numbers between 0 and 1, for jitter."""
         self.clusters: Final = clusters
         self.random: Final = random
-        self._recoveries = {
+        self.recoveries: Final = {
             cluster: Recovery(clusters.access(cluster).urgent, random=random, on_recovery=self._tell_of_recovery)
             for cluster in Cluster
         }
         target = Discovery(clusters.target.transport)
         source = target if clusters.are_one else Discovery(clusters.source.transport)
-        self._discoveries: Final = {Cluster.TARGET: target, Cluster.SOURCE: source}
+        self.discoveries: Final = {Cluster.TARGET: target, Cluster.SOURCE: source}
         self.places_for_questions: Final = asyncio.Semaphore(AT_ONCE)
         """Bounds the questions that decisions have under way at a time."""
         self.long_decisions: Final = LongDecisions()
@@ -135,26 +133,22 @@ class Caches:
         self._tasks: asyncio.TaskGroup | None = None
         self._end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Nothing ends the caches but a defect of a listener."""
-        self._wait_for_recovery: list[Callable[[], None]] = []
+        self.when_recovered: Final = list[Callable[[], None]]()
+        """Called whenever an unreachable API server is ready again."""
 
     def view(
         self, controller: Controller[Any], listener_of: Callable[[Watch], Listener], observer: InformerObserver
     ) -> View:
-        """The view of a controller; the listener of each of its watches hears of changes once `run` has started.
-
-        Raises:
-            ValueError: another controller has an index of the same name over the same objects.
-        """
+        """The view of a controller; the listener of each of its watches hears of changes once `run` has started."""
         view = self.reading(controller.watches, controller.indexes, observer)
         for watch in controller.watches:
-            self.cache(watch).subscribe(listener_of(watch))
+            self.cache(watch).listeners.append(listener_of(watch))
         return view
 
     def reading(self, reads: Iterable[Read], indexes: Sequence[Index[Any]], observer: InformerObserver) -> View:
         """The view of a reader without listeners, such as a webhook.
 
-        Raises:
-            ValueError: another reader has an index of the same name over the same objects.
+        Raises ValueError if another reader has an index of the same name over the same objects.
         """
         required: dict[tuple[Cluster, Resource], Cache] = {}
         beside: dict[tuple[Cluster, Resource], Cache] = {}
@@ -164,20 +158,12 @@ class Caches:
             cache.serve(observer, [index for index in indexes if is_over(index, read)])
         return View(required, beside)
 
-    def when_recovered(self, tell: Callable[[], None]) -> None:
-        """Call a function whenever an unreachable API server is ready again."""
-        self._wait_for_recovery.append(tell)
-
     def _tell_of_recovery(self) -> None:
-        for tell in self._wait_for_recovery:
+        for tell in self.when_recovered:
             tell()
 
     async def run(self) -> None:
-        """Keep everything that is read in step until cancelled.
-
-        Raises:
-            ExceptionGroup: a listener has a defect.
-        """
+        """Keep everything that is read in step until cancelled; raises ExceptionGroup if a listener has a defect."""
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
             for shared in self._caches:
@@ -209,14 +195,6 @@ class Caches:
             for task in self._informing.pop(shared):
                 task.cancel()
 
-    def discovery_of(self, cluster: Cluster) -> Discovery:
-        """The known kinds of a cluster."""
-        return self._discoveries[cluster]
-
-    async def pause(self, cluster: Cluster, seconds: float) -> bool:
-        """Wait so many seconds, or until an API server that was away is ready again; true if it is."""
-        return await self._recoveries[cluster].pause(seconds)
-
     def cache(self, read: Read) -> Cache:
         """The cache of a read that has a reader."""
         return self._caches[self._shared(read)]
@@ -230,10 +208,10 @@ class Caches:
         self._informing[shared] = [self.start(informer.run()) for informer in self._caches[shared].informers]
 
     def _new_cache(self, role: Cluster, read: Read) -> Cache:
-        access, recovery, discovery = self.clusters.access(role), self._recoveries[role], self._discoveries[role]
+        access, recovery, discovery = self.clusters.access(role), self.recoveries[role], self.discoveries[role]
         cache = Cache(read, access, recovery, discovery, random=self.random, on_defect=self._end_with)
         if defines_kinds(read.resource):
-            cache.subscribe(_hints(read.resource, discovery))
+            cache.listeners.append(_hints(read.resource, discovery))
         return cache
 
     def _end_with(self, defect: Exception) -> None:

@@ -58,7 +58,7 @@ def watch_named_kinds(controller: Controller[Any], reader: Reader) -> None:
         cache = reader.caches.cache(naming[0])
         cache.store.add_index(dynamic.kinds)
         wakes = [reader.listener_of(watch) for watch in naming]
-        cache.subscribe(DynamicWatches(dynamic, reader, names=cache.store, wakes=wakes).names_changed)
+        cache.listeners.append(DynamicWatches(dynamic, reader, names=cache.store, wakes=wakes).names_changed)
 
 
 def _insist_on_one_projection(controller: Controller[Any]) -> None:
@@ -107,7 +107,7 @@ class DynamicWatches:
     async def _pursue(self, kind: Kind) -> None:
         """Watch a kind whenever the API server serves it."""
         cluster = self._dynamic.cluster
-        discovery, fruitless = self._caches.discovery_of(cluster), 0
+        discovery, fruitless = self._caches.discoveries[cluster], 0
         while True:
             answer = (await discovery.look_up([kind]))[kind]
             if kind in discovery.known:
@@ -119,7 +119,7 @@ class DynamicWatches:
             fruitless += 1
             seconds = restart_delay(fruitless, self._caches.random())
             if isinstance(answer, NotAnswered) and answer.is_unreachable:
-                await self._caches.pause(cluster, seconds)
+                await self._caches.recoveries[cluster].pause(seconds)
             else:
                 await asyncio.sleep(seconds)
 
@@ -172,7 +172,7 @@ class _Reading:
         self._cache = reader.caches.join(self._read)
         self._is_at_hand = self._cache.is_complete
         self._cache.serve(reader.observer, [index for index in reader.indexes if is_over(index, watch)])
-        self._cache.subscribe(self._hear)
+        self._cache.listeners.append(self._hear)
         reader.view.show(watch.cluster, self._cache)
         if self._is_at_hand:
             self._listener([Change(None, manifest) for manifest in self._cache.store.all()], is_event=False)

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Final, NamedTuple, Protocol
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, resource_version_of, uid_of
-from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update
+from hedgerow.machinery.objects import ObjectKey, Resource, is_terminating, resource_version_of, uid_of
+from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, Update
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.executor import Written
 
@@ -26,7 +26,6 @@ class Watcher(Protocol):
     @property
     def resource_version(self) -> int:
         """The version that the cache has seen everything up to."""
-        ...
 
 
 class Wait(NamedTuple):
@@ -98,8 +97,11 @@ class Expectations:
         shown = self._snapshot.get(action.resource, action.key, action.cluster)
         if isinstance(action, Create):
             return shown is not None and not action.subresource
-        version = _planned_for(action)
-        return version is not None and version.isdecimal() and _version_shown(shown, watcher) > int(version)
+        if isinstance(action, JsonPatch):
+            return False
+        version = resource_version_of(action.manifest) if isinstance(action, Update) else action.resource_version
+        seen = watcher.resource_version if shown is None else _number(resource_version_of(shown))
+        return version is not None and version.isdecimal() and seen > int(version)
 
     def progressed(self) -> None:
         """Wake the keys that wait: a cache has changed."""
@@ -135,20 +137,6 @@ class Expectations:
         return manifest is None or is_terminating(manifest) or (uid is not None and uid_of(manifest) != uid)
 
 
-def _planned_for(action: Action) -> str | None:
-    """The version of its object that an action names; none where it names none."""
-    match action:
-        case Update():
-            return resource_version_of(action.manifest)
-        case MergePatch() | Delete():
-            return action.resource_version
-        case Create() | JsonPatch():
-            return None
-
-
-def _version_shown(shown: Manifest | None, watcher: Watcher) -> int:
-    """The version of an object in a cache: of what is not there, all that the cache has seen; 0 if none is kept."""
-    if shown is None:
-        return watcher.resource_version
-    version = resource_version_of(shown)
+def _number(version: str | None) -> int:
+    """A version as a number; 0 if there is none."""
     return int(version) if version and version.isdecimal() else 0

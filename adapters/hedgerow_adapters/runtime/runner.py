@@ -100,7 +100,7 @@ class ControllerRunner:
         self._view = caches.view(self.controller, self._listener, self._observer)
         reader = Reader(caches, self._view, self.controller.indexes, self._listener, self._observer)
         watch_named_kinds(self.controller, reader)
-        caches.when_recovered(self.queue.retry_now)
+        caches.when_recovered.append(self.queue.retry_now)
         self.snapshot: Final = self._view.snapshot
         for resource, silence in self._view.silences():
             self._observer.keeps(resource, silence)

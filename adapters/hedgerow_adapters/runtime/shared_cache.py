@@ -28,12 +28,9 @@ class Listener(Protocol):
     def __call__(self, changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:
         """Hear of changes, perhaps none; returns how many keys were enqueued because of them.
 
-        Args:
-            changes: the objects before and after.
-            is_event: whether the server sent this very change; otherwise a list has replaced what was known.
-            continues: whether these are further changes of the list that the listener heard of last.
+        The server sent an event's very change; otherwise a list has replaced what was known. Further changes of the
+        list that the listener heard of last `continue` it.
         """
-        ...
 
 
 class Cache:
@@ -54,7 +51,7 @@ class Cache:
         self._on_defect = on_defect
         self._discovery = discovery
         self.store: Final = ObjectStore()
-        self._listeners: list[Listener] = []
+        self.listeners: Final = list[Listener]()
         self._observers: list[InformerObserver] = []
         self._replacements: dict[ReadScope, Replacement] = {}
         self._queued = 0
@@ -91,10 +88,6 @@ class Cache:
         """True if the cache is complete, and no watch is in trouble."""
         return self.is_complete and not self._in_trouble
 
-    def subscribe(self, listener: Listener) -> None:
-        """Add a listener."""
-        self._listeners.append(listener)
-
     def serve(self, observer: InformerObserver, indexes: Iterable[Index[Any]]) -> None:
         """Add an observer of the watches, and index the store for it."""
         for index in indexes:
@@ -103,7 +96,7 @@ class Cache:
 
     def dismiss(self, listener: Listener, observer: InformerObserver) -> None:
         """Remove a listener and an observer."""
-        self._listeners.remove(listener)
+        self.listeners.remove(listener)
         del self._observers[next(index for index, other in enumerate(self._observers) if other is observer)]
         if not any(other is observer for other in self._observers):
             for watched in self._in_trouble:
@@ -178,7 +171,7 @@ class Cache:
             self._tell(replacement.next_changes(), is_event=False, continues=True)
 
     def _tell(self, changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> None:
-        for listener in tuple(self._listeners):
+        for listener in tuple(self.listeners):
             try:
                 self._queued += listener(changes, is_event=is_event, continues=continues)
             except Exception as error:  # noqa: BLE001 -- the others must hear of it, too

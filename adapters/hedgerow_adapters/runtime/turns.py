@@ -145,7 +145,7 @@ class Turns:
             places=caches.places_for_questions,
             # Whoever creates nothing on its own is told of objects by name, and has written them all the same.
             beyond=controller.owned is None,
-            lacks=lambda cluster, resource: caches.discovery_of(cluster).lacks(resource),
+            lacks=lambda cluster, resource: caches.discoveries[cluster].lacks(resource),
         )
 
     def reconfigure(self, controller: Controller[Any]) -> None:
@@ -228,7 +228,7 @@ class Turns:
         found: dict[KindQuestion, Resource | NotAnswered] = {}
         for cluster in {question.cluster for question in questions}:
             asked = [question for question in questions if question.cluster is cluster]
-            known = await self._caches.discovery_of(cluster).look_up(question.kind for question in asked)
+            known = await self._caches.discoveries[cluster].look_up(question.kind for question in asked)
             found |= {question: known[question.kind] for question in asked}
         return [found[question] for question in questions]
 
@@ -302,7 +302,7 @@ class Turns:
         A refusal in the middle of a decision is for the decision to handle, unless every write would be refused.
         """
         action = report.action
-        discovery = self._caches.discovery_of(action.cluster)
+        discovery = self._caches.discoveries[action.cluster]
         if isinstance(report, NotWritten):
             if report.answer is not None and report.answer.is_unproven_absence:
                 discovery.in_doubt(action.resource)

@@ -56,7 +56,7 @@ class Admission:
         questions = Questions(
             {cluster: clusters.access(cluster).live_reads for cluster in Cluster},
             {cluster: clusters.access(cluster).namespaces for cluster in Cluster},
-            lacks=lambda cluster, resource: caches.discovery_of(cluster).lacks(resource),
+            lacks=lambda cluster, resource: caches.discoveries[cluster].lacks(resource),
         )
         reviewer = Reviewer(webhooks, lambda webhook: self._view(webhook, caches), questions.ask, self._observer)
         self._exchange = Exchange(reviewer, self._observer)
