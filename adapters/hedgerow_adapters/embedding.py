@@ -60,10 +60,8 @@ def planned(
 ) -> Result[dict[ObjectKey, KeyPlan], _Problems]:
     """What a controller would do `now` in a cluster of these manifests, by keys for which there is something to do.
 
-    The namespaces that the manifests take are made. Not for coroutines: it runs an event loop.
-
-    Raises:
-        SimulationError: a decision or an `enqueue` function has a defect; the cause is the exception.
+    The namespaces that the manifests take are made. Not for coroutines: it runs an event loop. Raises SimulationError
+    if a decision or an `enqueue` function has a defect; the cause is the exception.
     """
     seeded = _cluster_of([controller], tuple(manifests), now)
     if isinstance(seeded, Failure):
@@ -83,10 +81,8 @@ def simulated(
     """Run controllers in an in-memory cluster of these manifests from `now` on, and return the outcome.
 
     Time passes as long as `lasting`; the default is long enough for all that waits for no time. The namespaces that the
-    manifests take are made. Not for coroutines: it runs an event loop.
-
-    Raises:
-        SimulationError: the controllers undo each other's work, or one undoes its own, or has a defect.
+    manifests take are made. Not for coroutines: it runs an event loop. Raises SimulationError if the controllers undo
+    each other's work, or one undoes its own, or has a defect.
     """
     loop = CalendarLoop(now)
     seeded = _cluster_of(controllers, tuple(manifests), now)
@@ -106,22 +102,16 @@ async def run(
     elector: Elector | None = None,
     observer: Callable[[Controller[Any]], ControllerObserver] | None = None,
 ) -> None:
-    """Run controllers on an API server until cancelled, or until the election ends.
+    """Run controllers on the API server of a transport until cancelled, or until the election ends.
 
-    What is under way then gets a few seconds to end, before the lease is given back.
+    What is under way then gets a few seconds to end, before the lease is given back. Only the `namespaces` are visible;
+    none: all. Without an `elector` this process leads. `observer` makes the observer of a controller; by default what
+    happens is logged (`hedgerow_adapters.telemetry`).
 
     For programs that have an event loop already. `hedgerow_entrypoints.own_controllers` is a whole process: signals,
     probes, metrics, logs, and a lease that is renewed on a thread of its own.
 
-    Args:
-        controllers: who works.
-        transport: the way to the API server.
-        namespaces: those that are visible; none: all.
-        elector: says that this process leads; none: it does.
-        observer: makes the observer of a controller; by default what happens is logged (`hedgerow_adapters.telemetry`).
-
-    Raises:
-        ExceptionGroup: a part failed that must not, such as the elector with a LeadershipLostError.
+    Raises ExceptionGroup if a part failed that must not, such as the elector with a LeadershipLostError.
     """
     work = ControllerSet(
         controllers,

@@ -84,12 +84,6 @@ class Clusters:
 class AnotherClusterError(TransportError):
     """A connection leads to another cluster than at the start."""
 
-    def __init__(self, connection: str, first: str, now: str) -> None:
-        super().__init__(
-            f"the {connection} connection leads to another cluster: the uid of its namespace kube-system was {first} "
-            f"at the start, and is {now} now"
-        )
-
 
 def uid_in(response: Response) -> str:
     """The uid of the namespace in an answer; empty if it holds none."""
@@ -123,11 +117,7 @@ class SameCluster:
         self._found_another = asyncio.Event()
 
     async def run(self) -> NoReturn:
-        """Compare from time to time.
-
-        Raises:
-            AnotherClusterError: the connection leads to another cluster.
-        """
+        """Compare from time to time; raises AnotherClusterError once the connection leads to another cluster."""
         while True:
             with contextlib.suppress(TransportError):
                 await self._compare()
@@ -140,11 +130,7 @@ class SameCluster:
     async def send(
         self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
     ) -> Response:
-        """As `Transport`; a list or a 404 only from the cluster of the start.
-
-        Raises:
-            TransportError: as `Transport`, or the connection leads to another cluster.
-        """
+        """As `Transport`; a list or a 404 only from the cluster of the start, else AnotherClusterError is raised."""
         self._insist()
         response = await self._transport.send(
             request, timeout=timeout, may_send=lambda: self._problem is None and may_send()
@@ -158,11 +144,7 @@ class SameCluster:
 
     @contextlib.asynccontextmanager
     async def stream(self, request: Request, *, timeout: float) -> AsyncIterator[Stream]:
-        """As `Transport`; a watch only of the cluster of the start.
-
-        Raises:
-            TransportError: as `Transport`, or the connection leads to another cluster.
-        """
+        """As `Transport`; a watch only of the cluster of the start, else AnotherClusterError is raised."""
         self._insist()
         async with self._transport.stream(request, timeout=timeout) as stream:
             await self._compare()
@@ -193,5 +175,8 @@ class SameCluster:
         uid = uid_in(response)
         self._uid = self._uid or uid
         if uid and uid != self._uid:
-            self._problem = AnotherClusterError(self._connection, self._uid, uid)
+            self._problem = AnotherClusterError(
+                f"the {self._connection} connection leads to another cluster: the uid of its namespace kube-system was "
+                f"{self._uid} at the start, and is {uid} now"
+            )
             self._found_another.set()

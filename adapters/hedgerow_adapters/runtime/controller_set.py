@@ -24,8 +24,6 @@ GRACE: Final = 5.0
 """Seconds in which turns end, and again in which the lease is given back."""
 LAST_EVENTS: Final = 1.0
 """Seconds that events get in between."""
-
-
 Elector: TypeAlias = LeaderElector | ElectorThread
 """Tells whether this process leads."""
 
@@ -82,10 +80,8 @@ class ControllerSet:
         """Work until stopped or cancelled, or until a part fails; parts `beside` may end.
 
         Every end calls `on_end` at first. In a stop `last` runs while the caches still do, and `before_release` is
-        called once no turn is under way, while the lease still allows writes.
-
-        Raises:
-            ExceptionGroup: a part failed, such as the elector with a LeadershipLostError.
+        called once no turn is under way, while the lease still allows writes. Raises ExceptionGroup if a part failed,
+        such as the elector with a LeadershipLostError.
         """
         async with asyncio.TaskGroup() as tasks:
             work = [*(runner.run() for runner in self.runners), *(recorder.run() for recorder in self.recorders)]

@@ -46,12 +46,15 @@ class Reader:
 def watch_named_kinds(controller: Controller[Any], reader: Reader) -> None:
     """Begin to watch whatever kinds the objects of a controller name, and go on for as long as its caches.
 
-    Raises:
-        ValueError: the index of a dynamic watch is over objects that the controller does not watch; or a dynamic watch
-            and a declared one transform the same objects differently.
+    Raises ValueError if the index of a dynamic watch is over objects that the controller does not watch, or if a
+    dynamic watch and a declared one transform the same objects differently: a snapshot shows one projection of them.
     """
-    _insist_on_one_projection(controller)
     for dynamic in controller.dynamic_watches:
+        for watch in controller.watches:
+            for named in dynamic.watches(watch.resource):
+                is_same = (named.resource, named.cluster) == (watch.resource, watch.cluster)
+                if is_same and named.transform != watch.transform:
+                    raise ValueError(f"{watch.resource} is watched and followed, and not the same is kept of it")
         naming = [watch for watch in controller.watches if is_over(dynamic.kinds, watch)]
         if not naming:
             raise ValueError(f"what {dynamic.kinds.resource} name is followed, and they are not watched")
@@ -59,16 +62,6 @@ def watch_named_kinds(controller: Controller[Any], reader: Reader) -> None:
         cache.store.add_index(dynamic.kinds)
         wakes = [reader.listener_of(watch) for watch in naming]
         cache.listeners.append(DynamicWatches(dynamic, reader, names=cache.store, wakes=wakes).names_changed)
-
-
-def _insist_on_one_projection(controller: Controller[Any]) -> None:
-    """Of one object a snapshot shows one projection: who reads another member of it would not find it."""
-    for dynamic in controller.dynamic_watches:
-        for watch in controller.watches:
-            for followed in dynamic.watches(watch.resource):
-                is_same = (followed.resource, followed.cluster) == (watch.resource, watch.cluster)
-                if is_same and followed.transform != watch.transform:
-                    raise ValueError(f"{watch.resource} is watched and followed, and not the same is kept of it")
 
 
 class DynamicWatches:
@@ -134,7 +127,6 @@ class DynamicWatches:
             self._read(kind, resource)
 
     def _read(self, kind: Kind, resource: Resource) -> None:
-        """Begin the watches that a kind needs."""
         for watch in self._dynamic.watches(resource):
             reading = self._readings.get(watch)
             if reading is None:
@@ -178,7 +170,6 @@ class _Reading:
             self._listener([Change(None, manifest) for manifest in self._cache.store.all()], is_event=False)
 
     def begin(self, kind: Kind) -> None:
-        """Note one more kind that needs the watch."""
         self._kinds.add(kind)
         if self._is_at_hand:
             self._wake(kind)
@@ -189,7 +180,6 @@ class _Reading:
         return bool(self._kinds)
 
     def end(self) -> None:
-        """End the watch."""
         self._reader.view.hide(self._read.cluster, self._cache)
         self._cache.dismiss(self._hear, self._reader.observer)
         self._reader.caches.leave(self._read)

@@ -32,7 +32,6 @@ class EventSink(Protocol):
 
     def record(self, events: Iterable[Event]) -> None:
         """Have events recorded."""
-        ...
 
 
 class EventRecorder:

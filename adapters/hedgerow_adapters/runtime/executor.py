@@ -112,12 +112,9 @@ class Executor:
         *,
         in_order: bool = False,
     ) -> list[Report]:
-        """The reports on actions, in their order.
+        """The reports on actions; `note` gets each at once, so that a turn that is cancelled knows its writes.
 
-        Args:
-            actions: what to carry out.
-            note: called with each report at once, so that a turn that is cancelled knows its writes.
-            in_order: whether each waits for the one before it. Nothing after one that fails is tried or reported on.
+        In order, each action waits for the one before it, and nothing after one that fails is tried or reported on.
         """
         if in_order:
             reports: list[Report] = []

@@ -28,7 +28,6 @@ class CarryOut(Protocol):
 
     async def __call__(self, actions: Sequence[Action], *, in_order: bool = False) -> Sequence[WriteResult]:
         """The results of actions; in order, nothing after one that is refused is tried or has a result."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +120,9 @@ class LongDecisions:
         self._waiting: OrderedDict[Hashable, Callable[[], None]] = OrderedDict()
 
     def begin(self, turn: Hashable, wake: Callable[[], None]) -> None:
-        """Let the decision of a turn compute; if it has to wait, `wake` gives its key another turn later.
+        """Let the decision of a turn compute, whenever it pauses.
 
-        Called whenever the decision pauses.
-
-        Raises:
-            NoRoomError: it has to wait.
+        Raises NoRoomError if it has to wait: `wake` gives its key another turn later.
         """
         if self._computing == turn or turn in self._held:
             return

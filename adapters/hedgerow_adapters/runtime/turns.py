@@ -45,7 +45,6 @@ class TurnResult(NamedTuple):
 
     plan: Plan
     failed: bool
-    """True if a write failed."""
     held: bool
     """True if deletions were held back."""
     deletes: bool
@@ -76,11 +75,7 @@ class _Turn:
 
 
 class _DoubtfulDeletionsError(Exception):
-    """The plan wants deletions without evidence: make a forecast, then decide again."""
-
-    def __init__(self, deletions: int) -> None:
-        super().__init__()
-        self.deletions = deletions
+    """The plan wants so many deletions without evidence: make a forecast, then decide again."""
 
 
 class OutdatedTurnError(Exception):
@@ -156,11 +151,7 @@ class Turns:
     async def take(self, key: ObjectKey, state: object) -> TurnResult:
         """Take the turn of a key, with the `state` of its last plan.
 
-        Raises:
-            EndlessDecisionError: the decision took too many steps.
-            LeaseLostError: it was stopped before its end.
-            OutdatedTurnError: the caches know more than the turn.
-            NoRoomError: its decision takes long, and others are under way; the key is woken later.
+        Raises EndlessDecisionError, LeaseLostError, OutdatedTurnError and NoRoomError.
         """
         jitter, config = self._caches.random(), self._controller.config
         context = Context(utc_now(), config, state=state, jitter=jitter, server_versions=self.server_versions)
@@ -170,7 +161,7 @@ class Turns:
                 try:
                     return await self._taken(turn)
                 except _DoubtfulDeletionsError as doubtful:
-                    await self.deletions.look_again(doubtful.deletions)
+                    await self.deletions.look_again(*doubtful.args)
                     # A decision that starts again knows its own writes from the caches alone.
                     await self.expectations.catch_up(key)
                     turn.context = replace(context, now=utc_now())
@@ -194,17 +185,6 @@ class Turns:
         failed = any(isinstance(report, NotWritten) for report in reports)
         return TurnResult(plan, failed, turn.held, turn.deletes)
 
-    def _driver(self, turn: _Turn) -> Driver:
-        return Driver(
-            ask=self._questions.ask,
-            look_up=self._resources,
-            carry_out=partial(self._results, turn),
-            record=self._recorder.record,
-            now=utc_now,
-            pause=partial(self._wait, turn),
-            gather=gather,
-        )
-
     async def _performed(self, turn: _Turn, step: Step[Any]) -> Any:
         """The reply to a step. Other keys run before each step, except before `Now`."""
         if isinstance(step, Now):
@@ -214,17 +194,23 @@ class Turns:
             turn.is_step_held = self._are_held(turn, Plan(actions_in(step)))
             await asyncio.sleep(0)
         if turn.driver is None:
-            turn.driver = self._driver(turn)
+            turn.driver = Driver(
+                ask=self._questions.ask,
+                look_up=self._resources,
+                carry_out=partial(self._results, turn),
+                record=self._recorder.record,
+                now=utc_now,
+                pause=partial(self._wait, turn),
+                gather=gather,
+            )
         return await reply_to(step, turn.driver)
 
     async def _wait(self, turn: _Turn, step: Pause) -> None:
-        """Let other keys run while a decision computes."""
         self._caches.long_decisions.begin(turn.identity, partial(self._queue.add, turn.key, low_priority=True))
         turn.computed = max(turn.computed, step.held)
         await asyncio.sleep(self._pause)
 
     async def _resources(self, questions: Sequence[KindQuestion]) -> list[Resource | NotAnswered]:
-        """The resources that serve kinds; discovery remembers most answers."""
         found: dict[KindQuestion, Resource | NotAnswered] = {}
         for cluster in {question.cluster for question in questions}:
             asked = [question for question in questions if question.cluster is cluster]
@@ -255,8 +241,7 @@ class Turns:
     ) -> Sequence[Report]:
         """Send actions, except deletions that are held back, and note the results, even if the turn is cancelled.
 
-        Raises:
-            OutdatedTurnError: the answer to a write is lost.
+        Raises OutdatedTurnError if the answer to a write is lost.
         """
         if held:
             actions = without_deletions(actions, in_order=in_order)

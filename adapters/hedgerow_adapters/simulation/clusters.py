@@ -149,7 +149,7 @@ class _InMemory(MemoryTransport):
             self._let_go(response.body)
         return response
 
-    def _let_go(self, deleted: Mapping[str, Any]) -> None:
+    def _let_go(self, deleted: Manifest) -> None:
         finalizers = (deleted.get("metadata") or {}).get("finalizers") or ()
         if FOREGROUND in finalizers and (resource := self._cluster.resource_of(Kind.of(deleted))) is not None:
             others = [name for name in finalizers if name != FOREGROUND]
@@ -170,7 +170,6 @@ class SentAction:
     is_change: bool = field(default=True, compare=False, repr=False)
 
     def __str__(self) -> str:
-        """The object and the server's words, as one sentence."""
         return f"{self.action.resource.kind} {self.action.key}: {self.error}"
 
 
@@ -202,15 +201,9 @@ class Happening:
 class CrashedTurnError(SimulationError):
     """A turn ended with an exception: its decision has a defect, or took too long."""
 
-    def __init__(self, controller: str, key: ObjectKey, error: Exception) -> None:
-        super().__init__(f"the turn of {controller} about {key} crashed: {type(error).__name__}: {error}")
-
 
 class CrashedMappingError(SimulationError):
     """The `enqueue` function of a watch raised an exception: it has a defect."""
-
-    def __init__(self, controller: str, resource: Resource, error: Exception) -> None:
-        super().__init__(f"{controller} could not map {resource} to keys: {type(error).__name__}: {error}")
 
 
 class Account(ControllerObserver):
@@ -261,10 +254,12 @@ class Account(ControllerObserver):
     def raised(self, key: ObjectKey, error: Exception) -> None:
         if isinstance(error, SimulationError):
             raise error
-        raise CrashedTurnError(self._controller, key, error) from error
+        turn = f"the turn of {self._controller} about {key}"
+        raise CrashedTurnError(f"{turn} crashed: {type(error).__name__}: {error}") from error
 
     @override
     def unmapped(self, resource: Resource, error: Exception) -> None:
         if self.defect is None:
-            self.defect = CrashedMappingError(self._controller, resource, error)
+            mapping = f"{self._controller} could not map {resource} to keys"
+            self.defect = CrashedMappingError(f"{mapping}: {type(error).__name__}: {error}")
             self.defect.__cause__ = error

@@ -72,8 +72,7 @@ class Overlay:
     ) -> Response:
         """The server's answer to a question, or what a write would most likely lead to.
 
-        Raises:
-            ReadingError: the server does not answer, or one may not ask.
+        Raises ReadingError if the server does not answer, or one may not ask.
         """
         try:
             match attributes_of(request).verb:
@@ -137,12 +136,9 @@ class Overlay:
         if place in self._objects:
             return None
         response = await self._ask(request)
-        if response.is_success:
-            self._objects.setdefault(place, response.body)
-        elif status_error(response).is_absence_of(place.key.name):
-            self._objects.setdefault(place, None)
-        else:
+        if not response.is_success and not status_error(response).is_absence_of(place.key.name):
             return response
+        self._objects.setdefault(place, response.body if response.is_success else None)
         return None
 
     async def _write(self, request: Request, place: Place) -> Response:

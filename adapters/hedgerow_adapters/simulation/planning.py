@@ -77,9 +77,7 @@ class Planner(Simulation):
     def plan(self, key: ObjectKey) -> KeyPlan:
         """Everything that would be done about a key.
 
-        Raises:
-            SimulationError: a decision or an `enqueue` function has a defect, or a decision took too long.
-            ReadingError: a cluster does not show what is asked for.
+        Raises ReadingError if a cluster does not show what is asked for, and SimulationError for a defect.
         """
         steps: list[SentAction] = []
         failures: Sequence[Failure] = ()
@@ -143,11 +141,8 @@ def settle(
 ) -> Settlement:
     """Run controllers until none of them has anything to do that the server does not refuse.
 
-    Without a `source`, the cluster plays both roles. `namespaces` of the cluster are visible; none: all.
-
-    Raises:
-        SimulationError: a decision or an `enqueue` function has a defect, or a decision took too long.
-        ReadingError: an object cannot be read.
+    Without a `source`, the cluster plays both roles. `namespaces` of the cluster are visible; none: all. Raises
+    ReadingError if an object cannot be read, and SimulationError for a defect or a decision that took too long.
     """
     done: list[SentAction] = []
     unrest = ""
@@ -227,12 +222,7 @@ class TimedSimulation(Simulation):
         return [turn for turn in self.last_turns if turn.is_failure]
 
     def __iter__(self) -> Iterator[Happening | Arrived]:
-        """Let time pass.
-
-        Raises:
-            RestlessError: at some moment no end is in sight.
-            SimulationError: a decision or an `enqueue` function has a defect, or a decision took too long.
-        """
+        """Let time pass; raises what `work` does."""
         with self:
             self.look_at_everything()
             while True:

@@ -39,9 +39,6 @@ MOST_TURNS_AT_ONCE: Final = 200
 class RestlessError(SimulationError):
     """A key gets turn after turn at one moment: controllers undo each other's work, or one undoes its own."""
 
-    def __init__(self, controller: str, key: ObjectKey) -> None:
-        super().__init__(f"{controller} did not come to rest about {key} within {MOST_TURNS_AT_ONCE} turns")
-
 
 class _Seat(NamedTuple):
     runner: ControllerRunner
@@ -88,7 +85,6 @@ class Simulation:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Stop everything where it is."""
         # Who was interrupted has nothing to say any more.
         self._loop.set_exception_handler(lambda _loop, _context: None)
         for task in asyncio.all_tasks(self._loop):
@@ -123,9 +119,7 @@ class Simulation:
     def work(self) -> Iterator[Happening]:
         """Take all turns of the moment, until no key waits.
 
-        Raises:
-            RestlessError: no end is in sight.
-            SimulationError: a decision or an `enqueue` function has a defect, or a decision took too long.
+        Raises RestlessError if no end is in sight, and SimulationError for a defect or a decision that took too long.
         """
         counts: Counter[tuple[str, ObjectKey]] = Counter()
         while True:
@@ -137,7 +131,8 @@ class Simulation:
             entry = (turn.controller, turn.key)
             counts[entry] += 1
             if counts[entry] > MOST_TURNS_AT_ONCE:
-                raise RestlessError(*entry)
+                unrest = f"{turn.controller} did not come to rest about {turn.key}"
+                raise RestlessError(f"{unrest} within {MOST_TURNS_AT_ONCE} turns")
             yield turn
 
     def _turn(self, seat: _Seat) -> Happening:
@@ -172,10 +167,8 @@ class Simulation:
             self._caching.result()
 
     async def _open(self) -> None:
-        target, source = (
-            Access(world.transport, world.namespaces, is_lossless=True)
-            for world in (self._worlds[Cluster.TARGET], self._worlds[Cluster.SOURCE])
-        )
+        worlds = (self._worlds[Cluster.TARGET], self._worlds[Cluster.SOURCE])
+        target, source = (Access(world.transport, world.namespaces, is_lossless=True) for world in worlds)
         clusters = Clusters.single(target) if target == source else Clusters(target, source)
         caches = Caches(clusters, random=random.Random(0).random)  # noqa: S311 -- hides nothing
         for controller in self._controllers:

@@ -77,10 +77,8 @@ class VirtualClockLoop(asyncio.BaseEventLoop):
     def select(self, timeout: float | None) -> list[Any]:
         """Stand where the standard loop keeps its selector: without events, as nothing comes from outside.
 
-        Instead of waiting, wait for other threads, let time pass, or end the run where time stands still.
-
-        Raises:
-            DeadlockError: there is nothing to wait for.
+        Instead of waiting, wait for other threads, let time pass, or end the run where time stands still; raises
+        DeadlockError if there is nothing to wait for.
         """
         if timeout is not None and timeout <= 0:
             return []
@@ -131,7 +129,6 @@ class RealTime:
         self._thread = threading.Thread(target=self._loop.run_forever, name="real time", daemon=True)
 
     def __enter__(self) -> Self:
-        """Start the thread."""
         self._thread.start()
         return self
 
@@ -173,12 +170,10 @@ class _Across:
     async def send(
         self, request: Request, *, timeout: float = 30.0, may_send: Callable[[], bool] = lambda: True
     ) -> Response:
-        """The server's answer."""
         here = asyncio.get_running_loop()
         assert isinstance(here, VirtualClockLoop)  # noqa: S101 -- only there time can stand still
         sent = self._transport.send(request, timeout=timeout, may_send=may_send)
         return await here.outside(asyncio.run_coroutine_threadsafe(sent, self._loop))
 
     def stream(self, request: Request, *, timeout: float) -> AbstractAsyncContextManager[Stream]:
-        """Refused: on virtual time nobody waits for what happens in the real one."""
         raise NotImplementedError(f"no watch of {request.path} within {timeout:g} s")

@@ -75,8 +75,7 @@ class Admission:
     async def start(self, files: FileBudget) -> None:
         """Serve the webhooks from now on, within the files of all listeners of the process.
 
-        Raises:
-            CommandError: there is no usable certificate, or the address cannot be listened on.
+        Raises CommandError if there is no usable certificate, or the address cannot be listened on.
         """
         stated, authorities = self._endpoint.tls.server_cert_dir, self._endpoint.tls.client_ca_file
         folder = Path(stated) if stated else default_folder()

@@ -65,8 +65,7 @@ def _after_search(phase: str, info: dict[str, Any]) -> None:
 
 def trim_heap() -> None:
     """Give back what is free; other C libraries than that of GNU do so by themselves or not at all."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
+    if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
         trim(0)
 
 

@@ -4,9 +4,9 @@ Source: managed-resources §4.3.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.process import Server
@@ -25,19 +25,15 @@ PATIENCE = 4.0
 """Seconds that the API server has to answer; kubelets give up after a few themselves."""
 
 
-class Reader(Protocol):
-    """Whoever needs caches to work: a controller at work, or a webhook."""
-
-    def is_complete(self, cluster: Cluster) -> bool:
-        """Whether everything that is read of a cluster has been listed."""
-        ...
+IsComplete: TypeAlias = Callable[[Cluster], bool]
+"""Tells whether everything that a controller or webhook reads of a cluster has been listed."""
 
 
 def probes(
     server: Server,
     metrics: RuntimeMetrics,
     clusters: Clusters,
-    readers: Sequence[Reader],
+    readers: Sequence[IsComplete],
     *,
     checks: Checks,
     files: FileBudget,
@@ -76,9 +72,9 @@ def _is_healthy(transport: Transport) -> Check:
     return check
 
 
-def _caches_are_complete(readers: Sequence[Reader], clusters: Sequence[Cluster]) -> Check:
+def _caches_are_complete(readers: Sequence[IsComplete], clusters: Sequence[Cluster]) -> Check:
     async def check() -> str | None:
-        complete = all(reader.is_complete(cluster) for reader in readers for cluster in clusters)
+        complete = all(is_complete(cluster) for is_complete in readers for cluster in clusters)
         return None if complete else "informers not synced yet"
 
     return check

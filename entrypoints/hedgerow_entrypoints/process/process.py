@@ -46,7 +46,7 @@ from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.election_events import ElectionEvents
 from hedgerow_entrypoints.process.memory import give_memory_back, keep_searches_short, leave_out_what_exists
-from hedgerow_entrypoints.process.probing import CONNECTIONS, Reader, probes
+from hedgerow_entrypoints.process.probing import CONNECTIONS, probes
 from hedgerow_entrypoints.process.settings import ProcessSettings
 from hedgerow_entrypoints.process.source_identity import are_one_cluster, determine_cluster_id
 from hedgerow_entrypoints.process.stuck import end_stuck_process
@@ -89,11 +89,7 @@ class Process:
         self._has_deadline = False
 
     async def run(self) -> None:
-        """Work until told to stop.
-
-        Raises:
-            CommandError: it could not start, lost its lease, or was led to another cluster.
-        """
+        """Work until told to stop; raises CommandError if it cannot start, loses its lease, or is led elsewhere."""
         self._listen_for_signals()
         async with contextlib.AsyncExitStack() as stack:
             try:
@@ -111,7 +107,7 @@ class Process:
         caches = Caches(clusters, random=random.random)
         admission = self._admission(caches)
         files = FileBudget.of(CONNECTIONS + (admission.connections if admission else 0))
-        readers: list[Reader] = [self, *(admission.views if admission else ())]
+        readers = [self._is_complete, *(view.is_complete for view in (admission.views if admission else ()))]
         checks = admission.checks if admission else {}
         served = probes(self._settings.server, self._metrics, clusters, readers, checks=checks, files=files)
         try:
@@ -138,7 +134,7 @@ class Process:
 
         return Admission(self._webhooks, self._settings.server.webhooks, caches, self._metrics)
 
-    def is_complete(self, cluster: Cluster) -> bool:
+    def _is_complete(self, cluster: Cluster) -> bool:
         """True if everything that the controllers read of a cluster has been listed."""
         work = self._controllers
         return work is not None and all(runner.is_complete(cluster) for runner in work.runners)

@@ -16,11 +16,7 @@ class Recording:
     """The record of one process: opened before it starts, so that a wrong path is told at once."""
 
     def __init__(self, path: str, component: str, configuration: Mapping[str, Any], redaction: Redaction) -> None:
-        """Open the file; what it holds already stays.
-
-        Raises:
-            CommandError: it cannot be opened.
-        """
+        """Open the file; what it holds already stays. Raises CommandError if it cannot be opened."""
         self._log = get_logger(component)
         self._component = component
         self._configuration = configuration

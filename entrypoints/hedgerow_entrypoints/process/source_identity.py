@@ -32,8 +32,7 @@ _SERVER_ERROR: Final = 500
 async def determine_cluster_id(configured: str, source: Access, component: str, random: Callable[[], float]) -> str:
     """The effective id of the source cluster; empty where it has none. Namespaces out of sight do not hide it.
 
-    Raises:
-        CommandError: the cluster does not tell.
+    Raises CommandError if the cluster does not tell.
     """
     identity = await _answer(_IDENTITY, source, component, random) if asks_for_identity(configured) else _NOBODY_ASKED
     found = cluster_id(configured, identity)
