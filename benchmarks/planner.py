@@ -18,7 +18,7 @@ from hedgerow.resource_manager.network_policies import (
     desired_network_policies,
     network_policy_controller,
 )
-from hedgerow_adapters.cache import StoreSnapshot
+from tests.snapshots import snapshot_over
 
 SERVICE_COUNT = 1000
 NAMESPACE_COUNT = 50
@@ -75,14 +75,14 @@ CONTROLLER = network_policy_controller(NetworkPolicyConfig())
 
 
 def _cold() -> float:
-    snapshot = StoreSnapshot.of(CONTROLLER, {SERVICES: services(), NAMESPACES: namespaces()})
+    snapshot = snapshot_over(CONTROLLER, {SERVICES: services(), NAMESPACES: namespaces()})
     began = time.perf_counter()
     count = sum(len(plan.actions) for _, plan in plans(CONTROLLER, snapshot, datetime.now(UTC)))
     return count / (time.perf_counter() - began)
 
 
 def _settled() -> float:
-    snapshot = StoreSnapshot.of(CONTROLLER, {SERVICES: services(), NAMESPACES: namespaces()})
+    snapshot = snapshot_over(CONTROLLER, {SERVICES: services(), NAMESPACES: namespaces()})
     policies = [
         action.manifest
         for _, plan in plans(CONTROLLER, snapshot, datetime.now(UTC))
@@ -90,7 +90,7 @@ def _settled() -> float:
         if isinstance(action, Create)
     ]
     world: dict[Resource, list[Any]] = {SERVICES: services(), NAMESPACES: namespaces(), NETWORK_POLICIES: policies}
-    snapshot = StoreSnapshot.of(CONTROLLER, world)
+    snapshot = snapshot_over(CONTROLLER, world)
     began = time.perf_counter()
     writes = sum(len(plan.actions) for _, plan in plans(CONTROLLER, snapshot, datetime.now(UTC)))
     if writes:

@@ -1,17 +1,14 @@
 """What one controller watches, as its decisions read it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Self, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.controller import Controller, Read
+from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index, Value
 from hedgerow_adapters.cache.store import ObjectStore
-
-World: TypeAlias = Mapping[Resource, Iterable[Manifest]]
-"""The whole objects of one cluster."""
 
 
 class StoreSnapshot:
@@ -27,19 +24,6 @@ class StoreSnapshot:
         self._target = target
         self._source = source or {}
         self._dynamic = dynamic
-
-    @classmethod
-    def of(cls, controller: Controller[Any], target: World | None = None, source: World | None = None) -> Self:
-        """The snapshot that a controller reads, over whole objects; without a source, that is the target."""
-        target = target or {}
-        worlds = {Cluster.TARGET: target, Cluster.SOURCE: target if source is None else source}
-        stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
-        for watch in controller.watches:
-            indexes = [index for index in controller.indexes if is_over(index, watch)]
-            store = stores[watch.cluster][watch.resource] = ObjectStore(indexes)
-            for manifest in worlds[watch.cluster].get(watch.resource, ()):
-                store.put(watch.transform(manifest))
-        return cls(stores[Cluster.TARGET], stores[Cluster.SOURCE])
 
     def store(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> ObjectStore:
         """The store of a watched resource."""

@@ -6,27 +6,15 @@ Decides only when to try again. It never ends by itself: whatever the server doe
 import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any, Final, NamedTuple, Protocol
 
 from hedgerow.machinery.clusters import EVERYTHING, Cluster, ReadScope
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Resource
+from hedgerow_adapters.informer import machine
 from hedgerow_adapters.informer.exchanges import Exchanges, Refused, RestoredError, UnreadableObjectError, compared
-from hedgerow_adapters.informer.machine import (
-    Delivery,
-    Empty,
-    Input,
-    Listed,
-    Listing,
-    ProtocolError,
-    Replace,
-    Signal,
-    State,
-    WatchEvent,
-    Watching,
-    advance,
-)
+from hedgerow_adapters.informer.machine import Empty, Input, Listed, Listing, Replace, Signal, Watching
 from hedgerow_adapters.informer.recovery import restart_delay, search_delay
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Transport, TransportError
@@ -86,7 +74,7 @@ class Informer:
         self,
         transport: Transport,
         read: Read,
-        deliver: Callable[[Delivery], Awaitable[None]],
+        deliver: Callable[[machine.Delivery], Awaitable[None]],
         *,
         observer: InformerObserver,
         random: Callable[[], float],
@@ -114,7 +102,7 @@ class Informer:
         self._pause = pause
         self._is_absent = is_absent if read.may_be_absent else None
         self._is_lossless = is_lossless
-        self._state: State = Empty()
+        self._state: machine.State = Empty()
         self._fruitless = 0
         self._searches = 0
         self._is_replacing = False
@@ -188,7 +176,7 @@ class Informer:
             return await self._ended(Signal.INTERRUPTED, "disconnected", problem)
         except RestoredError as problem:
             return await self._ended(Signal.LOST, "restored", problem)
-        except (ProtocolError, UnreadableObjectError) as problem:
+        except (machine.ProtocolError, UnreadableObjectError) as problem:
             return await self._ended(Signal.LOST, "unreadable", problem)
         except Exception as problem:  # noqa: BLE001 -- a defect of the listener must not leave its cache to go stale
             return await self._ended(Signal.LOST, "raised", problem)
@@ -261,12 +249,12 @@ class Informer:
         self._observer.interrupted(self._watched, "closed" if lasted else "closed-early", None)
         return lasted
 
-    async def _consume(self, events: AsyncIterator[WatchEvent]) -> None:
+    async def _consume(self, events: AsyncIterator[machine.WatchEvent]) -> None:
         await self._receive(Signal.OPENED)
         self._heard()
         lasted = asyncio.get_running_loop().call_later(HEALTHY_AFTER, self._is_well)
         try:
-            async with self._compared():
+            async with nullcontext() if self._is_lossless else compared(self._exchanges, self._delivered, self._random):
                 async for event in events:
                     await self._receive(event)
                     self._heard()
@@ -274,17 +262,11 @@ class Informer:
         finally:
             lasted.cancel()
 
-    def _compared(self) -> AbstractAsyncContextManager[None]:
-        if self._is_lossless:
-            return nullcontext()
-
-        def version() -> str | None:
-            return self._state.resource_version if isinstance(self._state, Watching) else None
-
-        return compared(self._exchanges, version, self._random)
+    def _delivered(self) -> str | None:
+        return self._state.resource_version if isinstance(self._state, Watching) else None
 
     async def _receive(self, received: Input) -> None:
-        self._state, delivery = advance(self._state, received)
+        self._state, delivery = machine.advance(self._state, received)
         if delivery is not None:
             self._is_replacing = isinstance(delivery, Replace)
             try:

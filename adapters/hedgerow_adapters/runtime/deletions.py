@@ -10,18 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.machinery import deletion_guard as guard
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, is_owned, keys_from, primary_object
-from hedgerow.machinery.deletion_guard import (
-    ALLOW_DELETIONS,
-    ALWAYS_ALLOWED,
-    Verdict,
-    deleted_by,
-    fingerprint,
-    is_allowed_by,
-    judge_deletions,
-    only_allowance_changed,
-)
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of
 from hedgerow.machinery.plan import Plan, actions_in
 from hedgerow.machinery.steps import Execution
@@ -109,7 +100,7 @@ class DeletionGuard:
             self._refuse_less(len(self._snapshot.by_index(self._owned, key_of(change.old))))
         elif change.new is not None:
             self._seen_to_go.discard(key_of(change.new))
-            if change.old is not None and not only_allowance_changed(change.old, change.new):
+            if change.old is not None and not guard.only_allowance_changed(change.old, change.new):
                 self._seen_to_change.add(key_of(change.new))
 
     def owned_changed(self, change: Change) -> None:
@@ -122,7 +113,7 @@ class DeletionGuard:
     def _refuse_less(self, gone: int) -> None:
         """Note that so many refused objects are gone; end the refusal once the rest is harmless."""
         self._refused = self._refused._replace(deletions=self._refused.deletions - gone)
-        if judge_deletions(*self._refused, confirmed=False) is Verdict.PROCEED:
+        if guard.judge_deletions(*self._refused, confirmed=False) is guard.Verdict.PROCEED:
             self._stopped_until = float("-inf")
 
     def forget_if_bare(self, key: ObjectKey) -> None:
@@ -165,22 +156,22 @@ class DeletionGuard:
 
     def accept_annotation(self, key: ObjectKey, plan: Plan) -> str | None:
         """Allow a plan that an annotation allows; return the note of the event, none without an annotation."""
-        owner, deleted = self._owner(key), deleted_by(plan)
-        if is_allowed_by(owner, fingerprint(deleted)):
+        owner, deleted = self._owner(key), guard.deleted_by(plan)
+        if guard.is_allowed_by(owner, guard.fingerprint(deleted)):
             return self._accept({key: deleted}, f"{self._controller.primary.kind} {key}")
         held = self._held.get(key.namespace)
         if held is None or not deleted <= held.deleted.get(key, frozenset()):
             return None
-        if is_allowed_by(self._namespace(key.namespace), held.fingerprint):
+        if guard.is_allowed_by(self._namespace(key.namespace), held.fingerprint):
             return self._accept(held.deleted, f"Namespace {key.namespace}")
         return None
 
     def _accept(self, deleted: _Deleted, annotated: str) -> str:
         self._allowed.update(deleted)
-        return f"the annotation {ALLOW_DELETIONS} of {annotated} allows {_count(deleted)} deletions"
+        return f"the annotation {guard.ALLOW_DELETIONS} of {annotated} allows {_count(deleted)} deletions"
 
     def _is_allowed(self, key: ObjectKey, plan: Plan) -> bool:
-        return key in self._allowed and deleted_by(plan) <= self._allowed[key]
+        return key in self._allowed and guard.deleted_by(plan) <= self._allowed[key]
 
     def note_of_stop(self, key: ObjectKey, plan: Plan) -> str | None:
         """The note of the event for a plan that is held back; none if its namespace has had one."""
@@ -190,7 +181,8 @@ class DeletionGuard:
         sentences = [f"deletions are held back: {self._refused}"]
         if self._owner(key) is not None:
             owner = f"{self._controller.primary.kind} {key}"
-            sentences.append(_way(f"the {plan.deletions} of this object", owner, fingerprint(deleted_by(plan))))
+            value = guard.fingerprint(guard.deleted_by(plan))
+            sentences.append(_way(f"the {plan.deletions} of this object", owner, value))
         held = self._held.get(key.namespace)
         if held is not None and self._namespace(key.namespace) is not None:
             deletions = f"the {_count(held.deleted)} of this namespace"
@@ -211,8 +203,8 @@ class DeletionGuard:
             if deletions <= self._left() or self._now() < self._stopped_until:
                 return None
             deleted, forecast, verdict = await self._judged()
-            if verdict is Verdict.PROCEED:
-                self._covered = forecast.deletions + ALWAYS_ALLOWED
+            if verdict is guard.Verdict.PROCEED:
+                self._covered = forecast.deletions + guard.ALWAYS_ALLOWED
                 self._covered_until = self._now() + COVERED_FOR
                 return None
             self._covered = 0
@@ -221,9 +213,9 @@ class DeletionGuard:
             grouped: defaultdict[str, dict[ObjectKey, frozenset[str]]] = defaultdict(dict)
             for key, of_key in deleted.items():
                 grouped[key.namespace][key] = of_key
-            self._held = {
-                name: _Held(fingerprint(frozenset().union(*keys.values())), keys) for name, keys in grouped.items()
-            }
+            self._held.clear()
+            for name, keys in grouped.items():
+                self._held[name] = _Held(guard.fingerprint(frozenset().union(*keys.values())), keys)
             self._told.clear()
             return forecast
 
@@ -243,18 +235,18 @@ class DeletionGuard:
     def _owner(self, key: ObjectKey) -> Manifest | None:
         return primary_object(self._controller, self._snapshot, key)
 
-    async def _judged(self) -> tuple[_Deleted, Forecast, Verdict]:
+    async def _judged(self) -> tuple[_Deleted, Forecast, guard.Verdict]:
         deleted, forecast = await self._foresee()
-        verdict = judge_deletions(*forecast, confirmed=False)
-        if verdict is not Verdict.CONFIRM:
+        verdict = guard.judge_deletions(*forecast, confirmed=False)
+        if verdict is not guard.Verdict.CONFIRM:
             return deleted, forecast, verdict
         try:
             async with asyncio.timeout(LISTED_WITHIN):
                 await self._relist()
         except TimeoutError:
-            return deleted, forecast, Verdict.STOP
+            return deleted, forecast, guard.Verdict.STOP
         deleted, forecast = await self._foresee()
-        return deleted, forecast, judge_deletions(*forecast, confirmed=True)
+        return deleted, forecast, guard.judge_deletions(*forecast, confirmed=True)
 
     async def _foresee(self) -> tuple[_Deleted, Forecast]:
         """A forecast during which no list has replaced a cache; others get a turn all the while."""
@@ -296,7 +288,7 @@ class DeletionGuard:
                 plan = Plan(actions_in(execution.begin()))
         except Exception:  # noqa: BLE001 -- it is told when the key's own turn comes, and deletes nothing until then
             return frozenset()
-        return frozenset() if self._is_allowed(key, plan) else deleted_by(plan)
+        return frozenset() if self._is_allowed(key, plan) else guard.deleted_by(plan)
 
 
 def _count(deleted: _Deleted) -> int:
@@ -304,4 +296,4 @@ def _count(deleted: _Deleted) -> int:
 
 
 def _way(what: str, annotated: str, value: str) -> str:
-    return f"to allow {what}, annotate {annotated} with {ALLOW_DELETIONS}={value}"
+    return f"to allow {what}, annotate {annotated} with {guard.ALLOW_DELETIONS}={value}"

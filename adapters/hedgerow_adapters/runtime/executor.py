@@ -13,15 +13,7 @@ from typing import Final, TypeAlias
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, resource_version_of
 from hedgerow.machinery.plan import Action, ApiError, Create, Delete, JsonPatch, MergePatch, Update, WriteResult
-from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.responses import (
-    StatusError,
-    api_error_of,
-    is_done_already,
-    missing_permission,
-    status_error,
-    stored_by,
-)
+from hedgerow_adapters.protocol import requests, responses
 from hedgerow_adapters.protocol.transport import NotSentError, Request, Response, Transport, TransportError
 
 AT_ONCE: Final = 32
@@ -57,14 +49,14 @@ class NotWritten:
     """True if another client was faster, so that a fresher cache settles it."""
     hits_all: bool = False
     """True if any other write would have failed, too: there is no connection, no lease, or no permission."""
-    answer: StatusError | None = field(default=None, compare=False, repr=False)
+    answer: responses.StatusError | None = field(default=None, compare=False, repr=False)
     """The server's refusal; none where there was no answer."""
 
     @property
     def result(self) -> WriteResult:
         """The result that a decision gets, in the words of the server."""
         if self.answer is not None:
-            return WriteResult(self.action, error=api_error_of(self.action, self.answer))
+            return WriteResult(self.action, error=responses.api_error_of(self.action, self.answer))
         return WriteResult(self.action, error=ApiError(0, "", self.problem))
 
 
@@ -146,7 +138,7 @@ class Executor:
         try:
             request = requests.for_action(action)
         except requests.UnaddressableError as nonsense:
-            error = StatusError(HTTPStatus.BAD_REQUEST, "BadRequest", str(nonsense))
+            error = responses.StatusError(HTTPStatus.BAD_REQUEST, "BadRequest", str(nonsense))
             return NotWritten(action, error.message, answer=error)
         return await self._sent(action, request)
 
@@ -178,24 +170,24 @@ class Executor:
             timer.cancel()
         if response.is_success:
             return _written(action, response)
-        return _not_written(action, request, status_error(response))
+        return _not_written(action, request, responses.status_error(response))
 
 
 def _written(action: Action, response: Response) -> Written:
-    stored = stored_by(action, response)
+    stored = responses.stored_by(action, response)
     if stored is None or isinstance(action, Delete):
         return Written(action, None, stored)
     version = resource_version_of(stored)
     return Written(action, int(version) if version and version.isdecimal() else None, stored)
 
 
-def _not_written(action: Action, request: Request, error: StatusError) -> Report:
-    if is_done_already(action, error):
+def _not_written(action: Action, request: Request, error: responses.StatusError) -> Report:
+    if responses.is_done_already(action, error):
         return Written(action, None)
     match action:
         case Create() if error.already_exists:
             return NotWritten(action, error.message, is_race=True, answer=error)
         case Update() | MergePatch() | JsonPatch() if error.is_absence_of(action.key.name):
             return NotWritten(action, error.message, is_race=True, answer=error)
-    problem = missing_permission(request, error) if error.is_forbidden else error.message
+    problem = responses.missing_permission(request, error) if error.is_forbidden else error.message
     return NotWritten(action, problem, is_race=error.is_conflict, hits_all=error.is_missing_permission, answer=error)

@@ -97,17 +97,17 @@ class ControllerRunner:
         self._clusters = clusters
         self._states: dict[ObjectKey, object] = {}
         """The `state` of the last plan of each key."""
-        self._view = caches.view(self.controller, self._listener, self._observer)
-        reader = Reader(caches, self._view, self.controller.indexes, self._listener, self._observer)
+        self.view: Final = caches.view(self.controller, self._listener, self._observer)
+        reader = Reader(caches, self.view, self.controller.indexes, self._listener, self._observer)
         watch_named_kinds(self.controller, reader)
         caches.when_recovered.append(self.queue.retry_now)
-        self.snapshot: Final = self._view.snapshot
-        for resource, silence in self._view.silences():
+        self.snapshot: Final = self.view.snapshot
+        for resource, silence in self.view.silences():
             self._observer.keeps(resource, silence)
         self._turns = Turns(
             self.controller,
             caches,
-            self._view,
+            self.view,
             self.queue,
             recorder=recorder,
             observer=self._observer,
@@ -185,7 +185,7 @@ class ControllerRunner:
 
     async def begin(self) -> None:
         """Return when the caches are complete, the workers may begin, and all keys are queued."""
-        await self._view.completed()
+        await self.view.completed()
         self.synced.set()
         self._observer.synced()
         await self._may_start.wait()
@@ -246,10 +246,6 @@ class ControllerRunner:
             self.queue.release(key)
         else:
             self.queue.shorten(key, BESIDE_WAIT)
-
-    def is_complete(self, cluster: Cluster) -> bool:
-        """True if everything that the controller reads of a cluster has been listed."""
-        return self._view.is_complete(cluster)
 
     async def _resync(self, cluster: Cluster) -> None:
         """Enqueue all keys of a cluster once a resync period."""

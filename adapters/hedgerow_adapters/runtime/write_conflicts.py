@@ -24,7 +24,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, resource_version_of
-from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update, WriteResult, only_asks
+from hedgerow.machinery.plan import Action, Create, Delete, MergePatch, Update, WriteResult, only_asks
 
 CORRECTIONS: Final = 5
 """Equal corrections without a conflict; one more is a conflict."""
@@ -163,25 +163,22 @@ def _after(before: _Corrections, result: WriteResult, now: float, longest_wait: 
 def _content_of(result: WriteResult) -> _Content:
     """What an action writes and why, and what its object is after it, whatever version it was decided on."""
     action, stored = result.action, result.stored
-    written = hash((type(action), action.reason, repr(_written_by(action))))
-    if stored is None or isinstance(action, Delete):
-        return (written,)
-    after = _without_version(stored, is_status=action.subresource == "status")
-    return written, hash((action.subresource, repr(after)))
-
-
-def _written_by(action: Action) -> object:
+    if isinstance(action, Delete):
+        return (hash((Delete, action.reason)),)
+    is_status = action.subresource == "status"
     match action:
         case Create():
-            return action.subresource, action.manifest
+            content: object = action.manifest
         case Update():
-            return action.subresource, _without_version(action.manifest, is_status=action.subresource == "status")
+            content = _without_version(action.manifest, is_status=is_status)
         case MergePatch():
-            return action.subresource, action.patch
-        case JsonPatch():
-            return action.subresource, action.operations
-        case Delete():
-            return None
+            content = action.patch
+        case _:
+            content = action.operations
+    written = hash((type(action), action.reason, action.subresource, repr(content)))
+    if stored is None:
+        return (written,)
+    return written, hash((action.subresource, repr(_without_version(stored, is_status=is_status))))
 
 
 def _without_version(manifest: Manifest, *, is_status: bool) -> Manifest:

@@ -121,11 +121,6 @@ class Settlement:
     unrest: str
     """Why it did not come to rest, as a sentence; empty: it did."""
 
-    @property
-    def is_settled(self) -> bool:
-        """True if it came to rest."""
-        return not self.unrest
-
     def problems(self, explained: Callable[[Failure], str] = str) -> list[str]:
         """What is still refused, or could not be planned, a sentence each."""
         problems = [problem for turn in self.last_turns for problem in turn.problems(explained)]

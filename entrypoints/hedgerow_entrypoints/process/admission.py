@@ -25,7 +25,7 @@ from hedgerow_adapters.admission.server import AdmissionServer, Limits
 from hedgerow_adapters.kubernetes.live_reads import Questions
 from hedgerow_adapters.listening.accepting import Listener, ListenError
 from hedgerow_adapters.listening.connections import FileBudget
-from hedgerow_adapters.probes import Check, Checks, SharedCheck
+from hedgerow_adapters.probes import Check, SharedCheck
 from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
@@ -66,11 +66,6 @@ class Admission:
         self._check_server: Check | None = None
         self._serving = contextlib.AsyncExitStack()
         self._is_leaving = False
-
-    @property
-    def checks(self) -> Checks:
-        """What has to be ready."""
-        return {"webhook-server": self._check}
 
     async def start(self, files: FileBudget) -> None:
         """Serve the webhooks from now on, within the files of all listeners of the process.
@@ -121,7 +116,8 @@ class Admission:
         self.views.append(view)
         return view
 
-    async def _check(self) -> str | None:
+    async def check(self) -> str | None:
+        """Why webhooks are not ready; none: they are."""
         if self._is_leaving:
             return "webhook server is shutting down"
         if self._check_server is None:

@@ -108,7 +108,7 @@ class Process:
         admission = self._admission(caches)
         files = FileBudget.of(CONNECTIONS + (admission.connections if admission else 0))
         readers = [self._is_complete, *(view.is_complete for view in (admission.views if admission else ()))]
-        checks = admission.checks if admission else {}
+        checks = {"webhook-server": admission.check} if admission else {}
         served = probes(self._settings.server, self._metrics, clusters, readers, checks=checks, files=files)
         try:
             await stack.enter_async_context(served)
@@ -137,7 +137,7 @@ class Process:
     def _is_complete(self, cluster: Cluster) -> bool:
         """True if everything that the controllers read of a cluster has been listed."""
         work = self._controllers
-        return work is not None and all(runner.is_complete(cluster) for runner in work.runners)
+        return work is not None and all(runner.view.is_complete(cluster) for runner in work.runners)
 
     async def _cluster_id(self, clusters: Clusters) -> str | None:
         """The id of the source cluster; none if the process is told to stop before it is known."""

@@ -18,6 +18,7 @@ from hedgerow.resource_manager.configuration import decode
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.executions import plan_of
+from tests.snapshots import snapshot_over
 
 DIRECTORY = Path(__file__).parent
 CONTEXT_TIME = datetime(2026, 1, 1, tzinfo=UTC)
@@ -84,7 +85,7 @@ def outcome(objects: Iterable[Manifest], config: NetworkPolicyConfig) -> CaseRes
 
     def snapshot() -> StoreSnapshot:
         present = {resource: held.values() for resource, held in world.items() if resource in watched}
-        return StoreSnapshot.of(controller, present)
+        return snapshot_over(controller, present)
 
     for key in all_keys(controller, snapshot()):
         plan = plan_of(controller.reconcile(key, snapshot(), Context(CONTEXT_TIME, config)))

@@ -15,8 +15,8 @@ from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Create, Delete, MergePatch
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.network_policies import IngressController, NetworkPolicyConfig, network_policy_controller
-from hedgerow_adapters.cache import StoreSnapshot
 from tests.golden.reference.recordings import cases
+from tests.snapshots import snapshot_over
 
 INGRESS_CONTROLLER = IngressController("default", LabelSelector((("foo", "bar"),), ()))
 CONTROLLER = network_policy_controller(NetworkPolicyConfig(ingress_controller=INGRESS_CONTROLLER))
@@ -44,7 +44,7 @@ def settled(objects: list[Manifest], policies: Mapping[ObjectKey, Manifest]) -> 
     world: dict[Resource, list[Manifest]] = {NAMESPACES: [DEFAULT_NAMESPACE], NETWORK_POLICIES: [*policies.values()]}
     for manifest in objects:
         world.setdefault(RESOURCES[manifest["kind"]], []).append(manifest)
-    snapshot = StoreSnapshot.of(CONTROLLER, world)
+    snapshot = snapshot_over(CONTROLLER, world)
     result = dict(policies)
     for _, plan in plans(CONTROLLER, snapshot, datetime.now(tz=UTC)):
         for action in plan.actions:

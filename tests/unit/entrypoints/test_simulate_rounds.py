@@ -95,7 +95,7 @@ def test_what_comes_too_late_is_decided_anew(
 
     settlement = settle(cluster, [controller(decide)])
 
-    assert settlement.is_settled
+    assert not settlement.unrest
     assert settlement.problems() == []
     assert [step.key.name for step in settlement.steps] == done
     left = cluster.get(CONFIG_MAPS, SHARED)
@@ -108,7 +108,7 @@ def test_what_is_refused_though_nobody_was_faster_is_told(cluster: InMemoryClust
 
     settlement = settle(cluster, [controller(create_always)])
 
-    assert settlement.is_settled
+    assert not settlement.unrest
     assert [(step.key.name, bool(step.error)) for step in settlement.steps] == [
         ("one", False),
         ("one", True),

@@ -14,10 +14,10 @@ from hedgerow.machinery.controller import plans
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.network_policies import IngressController, NetworkPolicyConfig, network_policy_controller
-from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.memory.reads import OnClose, OnEvent, Subscription
 from hedgerow_adapters.protocol.transport import Request, Response
 from hedgerow_adapters.simulation.planning import settle
+from tests.snapshots import snapshot_over
 from tests.unit.adapters.runtime.world import (
     DOMAIN,
     NAMESPACES,
@@ -173,14 +173,14 @@ class Landscape(World):
     def wanted(self) -> set[ObjectKey]:
         """The policies that should exist: what would be created if there were none."""
         everything = {watch.resource: self.objects(watch.resource) for watch in CONTROLLER.watches}
-        decided = plans(CONTROLLER, StoreSnapshot.of(CONTROLLER, {**everything, POLICIES: ()}), self.now())
+        decided = plans(CONTROLLER, snapshot_over(CONTROLLER, {**everything, POLICIES: ()}), self.now())
         return {action.key for _, plan in decided for action in plan.actions}
 
 
 def neglected(seed: int, deeds: int = 14) -> Landscape:
     """A landscape that was settled once, and in which some things have happened since."""
     world = Landscape(seed)
-    assert settle(world, [CONTROLLER]).is_settled
+    assert not settle(world, [CONTROLLER]).unrest
     for _ in range(deeds):
         world.happen()
     return world

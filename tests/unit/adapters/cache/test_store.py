@@ -14,6 +14,7 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import ObjectStore, StoreSnapshot, UnfiledError
+from tests.snapshots import snapshot_over
 from tests.unit.adapters.cache.stores import replace_all
 
 PODS = Resource("", "v1", "pods", "Pod")
@@ -201,7 +202,7 @@ def test_a_snapshot_reads_what_the_watches_of_its_controller_keep() -> None:
     policy = {"metadata": {"name": "p", "namespace": "shop", "labels": labels}, "status": {}}
     shops = [{"metadata": {"name": name, "labels": {"tier": tier}}} for name, tier in [("shop", "1"), ("web", "2")]]
 
-    snapshot = StoreSnapshot.of(controller, {policies: [policy], namespaces: shops})
+    snapshot = snapshot_over(controller, {policies: [policy], namespaces: shops})
 
     assert controller.owned is not None
     (kept,) = snapshot.by_index(controller.owned, owner)

@@ -9,10 +9,10 @@ import pytest
 from hedgerow.machinery.controller import Change, Context
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Plan
-from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.runtime.deletions import COVERED_FOR, LISTED_WITHIN, STOPPED_FOR, DeletionGuard, Forecast
 from tests.executions import plan_of
+from tests.snapshots import snapshot_over
 from tests.unit.adapters.cache.stores import replace_all
 from tests.unit.adapters.runtime.world import CONTROLLER, DOMAIN, NAMESPACES, POLICIES, SERVICES, service
 from tests.virtual_clock import virtual_time
@@ -29,7 +29,7 @@ class Site:
     """A ledger over caches that a test fills; a Service that is missing leaves its policies to be deleted."""
 
     def __init__(self, present: int = 0, *, missing: int = 0, policies: int = 2) -> None:
-        self.snapshot = StoreSnapshot.of(CONTROLLER)
+        self.snapshot = snapshot_over(CONTROLLER)
         self.ledger = DeletionGuard(CONTROLLER, self.snapshot, self._relist)
         self.relists = 0
         self.server_answers = True

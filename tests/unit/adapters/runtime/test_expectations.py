@@ -10,9 +10,9 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
-from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.runtime.executor import Written
 from hedgerow_adapters.runtime.expectations import MOST_IDLE, PATIENCE, Expectations
+from tests.snapshots import snapshot_over
 from tests.unit.adapters.cache.stores import replace_all
 from tests.virtual_clock import virtual_time
 
@@ -33,7 +33,7 @@ class World:
     """Caches that have seen versions up to a number, namespace by namespace."""
 
     def __init__(self, **versions: int) -> None:
-        self.snapshot = StoreSnapshot.of(CONTROLLER)
+        self.snapshot = snapshot_over(CONTROLLER)
         self.watchers = {namespace: Watcher(version) for namespace, version in (versions or {"shop": 10}).items()}
         self.expectations = Expectations(self.snapshot, self.watcher_of)
 

@@ -155,11 +155,11 @@ async def test_each_cluster_is_complete_for_itself_and_work_begins_with_both() -
     site.give("a")
     site.source.faults.append(Fault(asking("GET"), Lost(), times=None))
     async with site.at_work() as runner:
-        assert [runner.is_complete(cluster) for cluster in (Cluster.SOURCE, Cluster.TARGET)] == [False, True]
+        assert [runner.view.is_complete(cluster) for cluster in (Cluster.SOURCE, Cluster.TARGET)] == [False, True]
         assert site.mirrors == {}
         site.source.faults.clear()
         await asyncio.sleep(60)
-        assert [runner.is_complete(cluster) for cluster in Cluster] == [True, True]
+        assert [runner.view.is_complete(cluster) for cluster in Cluster] == [True, True]
 
     assert site.mirrors == {"default-a": "1"}
 
@@ -187,6 +187,6 @@ def test_a_simulation_settles_in_both_clusters(*, are_one: bool) -> None:
 
     settlement = settle(site.target, [MIRRORING], source=None if are_one else site.source)
 
-    assert settlement.is_settled
+    assert not settlement.unrest
     assert site.mirrors == {"default-a": "1"}
     assert len(settlement.steps) == 1

@@ -16,7 +16,6 @@ from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Action
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
-from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
 from hedgerow_adapters.protocol import requests
@@ -30,6 +29,7 @@ from hedgerow_adapters.runtime.queue import WorkQueue
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from tests.comparisons import is_comparison
+from tests.snapshots import snapshot_over
 
 SERVICES: Final = Resource("", "v1", "services", "Service")
 NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
@@ -104,7 +104,7 @@ class World(InMemoryCluster):
     def pending(self, controller: Controller[Any] = CONTROLLER) -> list[Action]:
         """What a controller that saw everything would still do."""
         objects = {watch.resource: self.objects(watch.resource) for watch in controller.watches}
-        decided = plans(controller, StoreSnapshot.of(controller, objects), self.now())
+        decided = plans(controller, snapshot_over(controller, objects), self.now())
         return [action for _, plan in decided for action in plan.actions]
 
 

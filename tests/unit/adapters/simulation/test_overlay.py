@@ -405,7 +405,7 @@ def test_controllers_settle_over_decisions_of_several_steps(cluster: InMemoryClu
 
     settlement = settle(cluster, [controller(decide)])
 
-    assert settlement.is_settled
+    assert not settlement.unrest
     assert [(step.action.key.name, step.error) for step in settlement.steps] == [("made", "")]
 
 
@@ -414,7 +414,7 @@ def test_who_writes_the_same_on_the_way_again_and_again_does_not_come_to_rest(cl
         await MergePatch(CONFIG_MAPS, ObjectKey("default", "old"), {"data": {"x": "1"}}, "again")
         return Plan()
 
-    assert not settle(cluster, [controller(decide)]).is_settled
+    assert settle(cluster, [controller(decide)]).unrest
 
 
 def test_in_order_what_was_refused_in_a_round_keeps_back_the_rest_in_the_next(cluster: InMemoryCluster) -> None:
@@ -422,7 +422,7 @@ def test_in_order_what_was_refused_in_a_round_keeps_back_the_rest_in_the_next(cl
 
     settlement = settle(cluster, [controller(lambda _snapshot, _context: plan)])
 
-    assert settlement.is_settled
+    assert not settlement.unrest
     assert [(step.action.key.name, bool(step.error)) for step in settlement.steps] == [("old", True)]
 
 

@@ -18,6 +18,7 @@ from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 from hedgerow_adapters.cache import StoreSnapshot
+from tests.snapshots import snapshot_over
 
 THINGS = Resource("", "v1", "things", "Thing")
 EMPTY = StoreSnapshot({})
@@ -55,7 +56,7 @@ def test_plans_are_made_only_of_decisions_that_await_nothing() -> None:
 
     watch = Watch(THINGS, transform=lambda manifest: manifest, enqueue=lambda manifest, _snapshot: (key_of(manifest),))
     controller = Controller("test", THINGS, (watch,), 1, None, asks_for_the_time)
-    snapshot = StoreSnapshot.of(controller, {THINGS: (thing("a"),)})
+    snapshot = snapshot_over(controller, {THINGS: (thing("a"),)})
 
     with pytest.raises(TypeError, match="the decision about shop/a awaits Now, which only a driver can perform"):
         list(plans(controller, snapshot, datetime(2026, 1, 1, tzinfo=UTC)))

@@ -35,6 +35,7 @@ from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce, Pause, Step
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.executions import executed, plan_of
+from tests.snapshots import snapshot_over
 
 OWNERS = Resource("", "v1", "owners", "Owner")
 THINGS = Resource("", "v1", "things", "Thing")
@@ -74,7 +75,7 @@ def planning(*actions: Action, events: tuple[Event, ...] = ()) -> Controller[Non
 
 
 def snapshot_of(controller: Controller[None], *things: Manifest) -> StoreSnapshot:
-    return StoreSnapshot.of(controller, {OWNERS: [], THINGS: things})
+    return snapshot_over(controller, {OWNERS: [], THINGS: things})
 
 
 def planned(controller: Controller[None], key: ObjectKey, *things: Manifest) -> Plan:

@@ -18,6 +18,7 @@ from hedgerow.operator.namespace_network_policies import (
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.executions import plan_of
 from tests.golden.network_policies.cases import carry_out
+from tests.snapshots import snapshot_over
 
 API_SERVER_KEY = ObjectKey("default", "kubernetes")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -122,7 +123,7 @@ class World:
             watch.resource: [each for each in self.objects[watch.resource].values() if watch.reads(each)]
             for watch in self.controller.watches
         }
-        return StoreSnapshot.of(self.controller, present)
+        return snapshot_over(self.controller, present)
 
     def plan(self, name: str) -> Plan:
         """What a look at a namespace comes to."""

@@ -24,7 +24,7 @@ from hedgerow.resource_manager.managed_resources.controller import (
     object_drifted,
 )
 from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
-from hedgerow_adapters.cache import StoreSnapshot
+from tests.snapshots import snapshot_over
 from tests.unit.core.resource_manager.managed_resources.harness import CONFIG_MAPS, DEPLOYMENTS
 
 KEY: Final = ObjectKey("default", "example")
@@ -112,7 +112,7 @@ def deleted(secret: Manifest) -> Manifest:
 
 def woken_by(change: Change, *managed_resources: Manifest) -> frozenset[ObjectKey]:
     controller = managed_resource_controller(ManagedResourceConfig())
-    snapshot = StoreSnapshot.of(controller, {MANAGED_RESOURCES: managed_resources})
+    snapshot = snapshot_over(controller, {MANAGED_RESOURCES: managed_resources})
     watch = next(watch for watch in controller.watches if watch.resource == SECRETS)
     return concerned_keys(watch, change, snapshot)
 
@@ -189,7 +189,7 @@ class TestLiveObjects:
         (watch,) = dynamic.watches(CONFIG_MAPS)
         live = {"metadata": {"name": "a", "uid": "u", "annotations": {ORIGIN: "me:default/example"}}}
         foreign = {"metadata": {"name": "a", "uid": "u", "annotations": {ORIGIN: "default/example"}}}
-        snapshot = StoreSnapshot.of(controller)
+        snapshot = snapshot_over(controller)
 
         assert concerned_keys(watch, Change(live, None), snapshot) == {KEY}
         assert concerned_keys(watch, Change(live, {"metadata": {"name": "a", "uid": "2"}}), snapshot) == {KEY}

@@ -17,7 +17,7 @@ from hedgerow.resource_manager.network_policies.controller import (
     transform_namespace,
     transform_service,
 )
-from hedgerow_adapters.cache import StoreSnapshot
+from tests.snapshots import snapshot_over
 from tests.unit.core.resource_manager.network_policies.objects import (
     BEHIND_INGRESS,
     HTTP,
@@ -85,7 +85,7 @@ def test_five_services_at_once_unless_said_otherwise() -> None:
 def test_a_change_concerns_the_services_whose_policies_it_may_alter(
     resource: Resource, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, keys: set[ObjectKey]
 ) -> None:
-    snapshot = StoreSnapshot.of(CONTROLLER, {SERVICES: [service(), service(name="orders")]})
+    snapshot = snapshot_over(CONTROLLER, {SERVICES: [service(), service(name="orders")]})
     watch = watch_on(resource)
     change = Change(old and watch.transform(old), new and watch.transform(new))
 
@@ -122,7 +122,7 @@ NEAR, FAR = service(), service(name="far", namespace="web")
 def test_a_namespace_concerns_the_services_that_depend_on_it(
     old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, names: set[str]
 ) -> None:
-    snapshot = StoreSnapshot.of(CONTROLLER, {SERVICES: [NEAR, FAR, TO_WEB, TO_NONE, BROKEN]})
+    snapshot = snapshot_over(CONTROLLER, {SERVICES: [NEAR, FAR, TO_WEB, TO_NONE, BROKEN]})
     watch = watch_on(NAMESPACES)
     change = Change(old and watch.transform(old), new and watch.transform(new))
 
@@ -131,7 +131,7 @@ def test_a_namespace_concerns_the_services_that_depend_on_it(
 
 def test_a_namespace_is_selected_by_its_name_as_well() -> None:
     by_name = service({"namespace-selectors": '[{"matchLabels": {"kubernetes.io/metadata.name": "b"}}]'})
-    snapshot = StoreSnapshot.of(CONTROLLER, {SERVICES: [by_name]})
+    snapshot = snapshot_over(CONTROLLER, {SERVICES: [by_name]})
 
     assert concerned_keys(watch_on(NAMESPACES), Change(None, namespace("b")), snapshot) == {CART}
 
@@ -139,13 +139,13 @@ def test_a_namespace_is_selected_by_its_name_as_well() -> None:
 def test_a_namespace_concerns_nobody_where_there_are_no_services() -> None:
     change = Change(None, namespace("b"))
 
-    assert concerned_keys(watch_on(NAMESPACES), change, StoreSnapshot.of(CONTROLLER)) == frozenset()
+    assert concerned_keys(watch_on(NAMESPACES), change, snapshot_over(CONTROLLER)) == frozenset()
 
 
 def test_policies_without_a_service_have_a_key_of_their_own() -> None:
     objects = {SERVICES: [service()], NETWORK_POLICIES: [policy("x", "gone/away"), policy("y"), policy("z", None)]}
 
-    assert all_keys(CONTROLLER, StoreSnapshot.of(CONTROLLER, objects)) == [ObjectKey("gone", "away"), CART]
+    assert all_keys(CONTROLLER, snapshot_over(CONTROLLER, objects)) == [ObjectKey("gone", "away"), CART]
 
 
 PLAIN = service()

@@ -12,8 +12,8 @@ from hedgerow.machinery.manifests import snapshot_of
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Create, Delete, Event, MergePatch, Plan
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
-from hedgerow_adapters.cache import StoreSnapshot
 from tests.executions import plan_of
+from tests.snapshots import snapshot_over
 from tests.unit.core.resource_manager.network_policies.objects import (
     BEHIND_INGRESS,
     DOMAIN,
@@ -36,7 +36,7 @@ def plan(*objects: Manifest, config: NetworkPolicyConfig = BEHIND_INGRESS) -> Pl
     world: dict[Resource, list[Manifest]] = {}
     for manifest in objects:
         world.setdefault(RESOURCES[manifest["kind"]], []).append(manifest)
-    snapshot = StoreSnapshot.of(controller, world)
+    snapshot = snapshot_over(controller, world)
     return plan_of(controller.reconcile(CART, snapshot, Context(datetime(2026, 1, 1, tzinfo=UTC), config)))
 
 

@@ -19,6 +19,7 @@ from hedgerow.resource_manager.network_policies import (
     network_policy_controller,
 )
 from hedgerow_adapters.cache import StoreSnapshot
+from tests.snapshots import snapshot_over
 from tests.unit.core.resource_manager.network_policies.objects import namespace, policy, service
 
 CONTROLLER = network_policy_controller(NetworkPolicyConfig())
@@ -39,7 +40,7 @@ LOSER_IS_TOLD = (
 def snapshot_of(services: Iterable[Manifest], policies: Iterable[Manifest]) -> StoreSnapshot:
     """The world of these objects."""
     world: dict[Resource, Iterable[Manifest]] = {SERVICES: services, NETWORK_POLICIES: policies}
-    return StoreSnapshot.of(CONTROLLER, {**world, NAMESPACES: [GARDEN, SHOP]})
+    return snapshot_over(CONTROLLER, {**world, NAMESPACES: [GARDEN, SHOP]})
 
 
 def decided(services: Iterable[Manifest], policies: Iterable[Manifest] = ()) -> dict[ObjectKey, Plan]:

@@ -23,6 +23,7 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.resource_manager.network_policies import IngressController, NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.cache import StoreSnapshot
 from tests.executions import plan_of
+from tests.snapshots import snapshot_over
 from tests.unit.core.resource_manager.network_policies.objects import backend, ingress, namespace, policy, service
 
 RESOURCES = {resource.kind: resource for resource in (SERVICES, NAMESPACES, INGRESSES, NETWORK_POLICIES)}
@@ -176,7 +177,7 @@ class Cluster:
         self.objects: dict[Resource, dict[ObjectKey, Manifest]] = {resource: {} for resource in RESOURCES.values()}
         self._history: list[tuple[Resource, ObjectKey, Manifest | None]] = []
         self._keeps = {watch.resource: watch.transform for watch in self.controller.watches}
-        self._current = StoreSnapshot.of(self.controller)
+        self._current = snapshot_over(self.controller)
 
     @classmethod
     def of(cls, world: World) -> "Cluster":
@@ -227,7 +228,7 @@ class Cluster:
         for resource, key, manifest in self._history[:-behind]:
             if resource in seen:
                 changed(seen[resource], key, manifest)
-        return StoreSnapshot.of(self.controller, {resource: held.values() for resource, held in seen.items()})
+        return snapshot_over(self.controller, {resource: held.values() for resource, held in seen.items()})
 
     def plan(self, key: ObjectKey, behind: int = 0) -> Plan:
         """What the controller decides from such a cache."""

@@ -119,5 +119,5 @@ def test_in_a_simulation_a_node_that_lacks_nothing_loses_the_taint() -> None:
 
     settled = settle(world, [node_controller()])
 
-    assert settled.is_settled
+    assert not settled.unrest
     assert taints(world) == ["a", "b"]

@@ -135,6 +135,6 @@ def test_in_a_simulation_the_token_is_invalidated_at_once() -> None:
 
     settled = settle(shop, [token_invalidator()])
 
-    assert settled.is_settled
+    assert not settled.unrest
     assert [step.action.reason for step in settled.steps] == ["automount-disabled"]
     assert (shop.labels, shop.token) == (CONSIDERED, INVALID)
