@@ -128,9 +128,8 @@ class ProtocolError(Exception):
 def advance(state: State, received: Input) -> tuple[State, Delivery | None]:
     """The state after an answer of the server, and the delivery to the cache.
 
-    Raises:
-        ProtocolError: an event of unknown type, an event or list without a version, an event of the past, a list
-            without an end, or an answer that the state does not wait for.
+    Raises ProtocolError for an event of unknown type, an event or list without a version, an event of the past, a list
+    without an end, or an answer that the state does not wait for.
     """
     match state, received:
         case Watching(), WatchEvent():

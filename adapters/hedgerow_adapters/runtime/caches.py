@@ -126,7 +126,6 @@ class Caches:
         """Bounds the questions that decisions have under way at a time."""
         self.long_decisions: Final = LongDecisions()
         self.queues: dict[str, WorkQueue] = {}
-        """The work queues by the names of their controllers."""
         self._caches: dict[_Shared, Cache] = {}
         self._users: Counter[_Shared] = Counter()
         self._informing: dict[_Shared, list[asyncio.Task[None]]] = {}

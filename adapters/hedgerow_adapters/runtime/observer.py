@@ -20,10 +20,7 @@ class ControllerObserver:
     """Hears of everything that happens in one running controller, and changes nothing."""
 
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
-        """A list or watch came to its end; `cause` is short and stable, the problem none for an orderly end.
-
-        The causes are those of `InformerObserver`.
-        """
+        """A list or watch ended, as `InformerObserver` has it."""
 
     def resumed(self, watched: Watched) -> None:
         """All is well where a list or watch had come to its end by a problem, as `InformerObserver` has it."""

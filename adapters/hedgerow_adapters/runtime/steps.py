@@ -35,16 +35,12 @@ class Driver:
     """Performs steps."""
 
     ask: Callable[[Question], Awaitable[Answer]]
-    """Reads live."""
     look_up: Callable[[Sequence[KindQuestion]], Coroutine[Any, Any, Sequence[Resource | NotAnswered]]]
-    """The resources that serve kinds."""
     carry_out: CarryOut
     record: Callable[[Sequence[Event]], None]
     now: Callable[[], datetime]
     pause: Callable[[Pause], Awaitable[None]]
-    """Lets others have a turn."""
     gather: Callable[[Sequence[Coroutine[Any, Any, Any]]], Awaitable[Sequence[Any]]]
-    """As the function `gather`."""
 
 
 async def reply_to(step: Step[Any], driver: Driver) -> Any:

@@ -64,13 +64,11 @@ class _Turn:
     doubted: set[str] = field(default_factory=set)
     """Deletions without evidence for which the guard was asked to look again."""
     is_step_held: bool = False
-    """True if the deletions of the step are held back."""
     held: bool = False
     deletes: bool = False
 
     @property
     def identity(self) -> tuple[str, ObjectKey]:
-        """Identifies the turn among those of all controllers."""
         return self.controller.name, self.key
 
 

@@ -60,8 +60,7 @@ class Effect(NamedTuple):
 class Effects:
     """What writes did, until they are asked for.
 
-    Of an object that a controller creates or reconciles, the first write shows what the controller keeps of it: that is
-    all that it can change.
+    Of a controller's own object the first write shows what the controller keeps of it: that is all that it can change.
     """
 
     def __init__(self) -> None:

@@ -57,10 +57,7 @@ class Simulation:
         jitter: Callable[[], float] = lambda: 0.0,
         looks_once: bool = True,
     ) -> None:
-        """A simulation that has not begun; it closes the loop.
-
-        Each turn gets a number from 0 to less than 1 from `jitter`, and `looks_once` (`Context.looks_once`).
-        """
+        """A simulation that has not begun; it closes the loop. Their contexts give turns `jitter` and `looks_once`."""
         self.turns = 0
         self._last: dict[tuple[str, ObjectKey], Happening] = {}
         self._loop = loop
