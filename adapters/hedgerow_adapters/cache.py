@@ -7,7 +7,7 @@ read and written from one thread. A write that fails, because an index cannot ma
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from hedgerow.machinery.clusters import EVERYTHING, Cluster, ReadScope
 from hedgerow.machinery.controller import Change, Read
@@ -16,6 +16,7 @@ from hedgerow.machinery.selectors import LabelSelector
 from hedgerow.machinery.snapshot import Index, Value
 from hedgerow_adapters.slices import SLICE
 
+_TARGET: Final = Cluster.TARGET  # a member of an enumeration is slow to look up
 _Found: TypeAlias = dict[ObjectKey, Manifest]
 _Table: TypeAlias = dict[Hashable, _Found]
 _Filing: TypeAlias = tuple[tuple[str, tuple[Hashable, ...]], ...]
@@ -180,13 +181,13 @@ class ObjectStore:
 
     def of_namespace(self, namespace: str) -> Sequence[Manifest]:
         """The objects of one namespace."""
-        found = (shard.namespaces.get(namespace, {}) for shard in self._shards.values())
-        return [manifest for objects in found for manifest in objects.values()]
+        shards = self._shards.values()
+        return [manifest for shard in shards for manifest in shard.namespaces.get(namespace, {}).values()]
 
     def under(self, index: Index[Any], value: Hashable) -> Sequence[Manifest]:
         """The objects that an index files under a value."""
-        found = (shard.tables[index.name].get(value, {}) for shard in self._shards.values())
-        return [manifest for objects in found for manifest in objects.values()]
+        shards = self._shards.values()
+        return [manifest for shard in shards for manifest in shard.tables[index.name].get(value, {}).values()]
 
     def values_of(self, index: Index[Any]) -> Collection[Any]:
         """The values that an index files anything under."""
@@ -233,7 +234,7 @@ class StoreSnapshot:
 
     def store(self, resource: Resource, cluster: Cluster = Cluster.TARGET) -> ObjectStore:
         """The store of a watched resource."""
-        return (self._target if cluster is Cluster.TARGET else self._source)[resource]
+        return (self._target if cluster is _TARGET else self._source)[resource]
 
     def get(self, resource: Resource, key: ObjectKey, cluster: Cluster = Cluster.TARGET) -> Manifest | None:
         """The object of a key; none if it does not exist, or its resource is not held."""
@@ -265,7 +266,7 @@ class StoreSnapshot:
         return () if store is None else store.under(index, value)
 
     def _held(self, resource: Resource, cluster: Cluster) -> ObjectStore | None:
-        store = (self._target if cluster is Cluster.TARGET else self._source).get(resource)
+        store = (self._target if cluster is _TARGET else self._source).get(resource)
         return self._dynamic(cluster, resource) if store is None else store
 
 
