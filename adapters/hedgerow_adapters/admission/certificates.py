@@ -28,10 +28,7 @@ _ATTEMPTS: Final = 5
 
 
 def default_folder() -> Path:
-    """The reference's default: in the folder for temporary files.
-
-    `tempfile` would try to write there, which a process in a pod cannot.
-    """
+    """The reference's default, in the folder for temporary files; `tempfile` would try to write there."""
     temporary = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 -- nothing is made there
     return Path(temporary, "k8s-webhook-server", "serving-certs")
 

@@ -76,10 +76,7 @@ async def parsed_size(body: bytes | bytearray) -> int:
 
 
 class Parsing:
-    """The reviews of one server that are parsed, from before until their answers are written.
-
-    Reviews get room in the order in which they ask for it, large ones among themselves and small ones among themselves.
-    """
+    """The parsed reviews of one server; large ones get room in their order, and so do small ones."""
 
     def __init__(self, most: int = MOST, share_of_small: int = SHARE_OF_SMALL) -> None:
         """No review yet; all may take `most` bytes, of which only small ones may use their share."""
@@ -126,10 +123,7 @@ class Parsing:
             raise
 
     def _give_room(self) -> None:
-        """Let reviews begin in their order, as far as there is room.
-
-        While a large review waits, small ones use no more than their share, so that its room becomes free.
-        """
+        """Let reviews begin in their order; while a large one waits, small ones use no more than their share."""
         large, small = self._large, self._small
         large.give(min(self._most_of_large, self._most - small.taken))
         small.give(self._most - (self._most_of_large if large.waiting else large.taken))

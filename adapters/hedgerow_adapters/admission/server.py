@@ -38,10 +38,7 @@ _HEADERS: Final = {"Content-Type": "application/json", "Server": SERVER}
 
 @dataclass(frozen=True, slots=True)
 class Limits(connections.Limits):
-    """Times are in seconds, sizes in bytes.
-
-    Source: webhooks-and-tokens §3.1.
-    """
+    """Times are in seconds, sizes in bytes. Source: webhooks-and-tokens §3.1."""
 
     connections: int = 1024
     """Three API servers with the usual 200 changes in flight each need 600 at most."""
@@ -125,16 +122,13 @@ class AdmissionServer:
             self._http.close_door()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._limits.drain):
-                    await self._settled()
+                    while self._under_way:
+                        self._ended.clear()
+                        await self._ended.wait()
             await self._http.close()
             self._exchange.close()
             watching.cancel()
             await asyncio.wait({watching})
-
-    async def _settled(self) -> None:
-        while self._under_way:
-            self._ended.clear()
-            await self._ended.wait()
 
     async def respond(self, request: web.BaseRequest) -> web.Response:
         """The answer to a request at any path."""

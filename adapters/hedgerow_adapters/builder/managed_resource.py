@@ -85,10 +85,7 @@ async def create_for_seed(
 async def create_for_shoot(
     transport: Transport, key: ObjectKey, data: Mapping[str, bytes], *, origin: str, keep_objects: bool
 ) -> Manifest:
-    """As `create_for_seed`, of objects that belong into the shoot whose control plane is in the seed.
-
-    The `origin` says who makes it: `gardener` for the core.
-    """
+    """As `create_for_seed`, of objects for the shoot; the `origin` says who makes it: `gardener` for the core."""
     secret = builder.new_secret(*key, data, with_prefix=True)
     wanted = builder.new_for_shoot(*key, secret_names=[key_of(secret).name], origin=origin, keep_objects=keep_objects)
     return await _both(transport, secret, wanted)
@@ -122,19 +119,13 @@ async def reconcile(transport: Transport, wanted: Manifest) -> Manifest:
 
 @answered
 async def reconcile_secret(transport: Transport, wanted: Manifest) -> Manifest:
-    """The Secret as it is stored, once it is as wanted: labels, annotations, data and immutability are those alone.
-
-    What is wanted is as `new_secret` makes it.
-    """
+    """The Secret as it is stored, once labels, annotations, data and immutability are as `new_secret` makes them."""
     return await _secret(transport, wanted)
 
 
 @answered
 async def delete(transport: Transport, key: ObjectKey, *, with_prefix: bool) -> None:
-    """Ask for the deletion of the Secrets, whose names may be prefixed, and then of their ManagedResource.
-
-    What is gone is done.
-    """
+    """Ask for the deletion of the Secrets, whose names may be prefixed, and of their ManagedResource, if they exist."""
     with during(f"could not get managed resource '{key}'"):
         stored = await read(transport, MANAGED_RESOURCES, key)
     for name in builder.secrets_to_delete(stored, key.name, with_prefix=with_prefix):

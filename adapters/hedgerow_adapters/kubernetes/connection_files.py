@@ -65,10 +65,7 @@ class KubeconfigFile:
         return self._path.absolute().parent / name
 
     def _header(self, selection: Selection, files: SeenFiles) -> str:
-        """The Authorization header: of the token file if the user has one, or else of what is embedded.
-
-        What is embedded is used until the file is there for the first time, and never again.
-        """
+        """The Authorization header: of the token file once that was there, until then what is embedded, if any."""
         name, embedded = selection.user.get("tokenFile"), _embedded_header(selection.user)
         if not name:
             return embedded

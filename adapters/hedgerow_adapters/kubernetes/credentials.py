@@ -117,10 +117,7 @@ def _in_memory(content: bytes) -> Iterator[str]:
 
 
 class SeenFiles:
-    """The files that something is read from, as they were just before they were read.
-
-    Those that are missing belong to them: when one appears, that is a change.
-    """
+    """The files that something is read from, as they were just before; missing ones, too, which may appear."""
 
     __slots__ = ("_states",)
 

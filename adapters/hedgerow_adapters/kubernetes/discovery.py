@@ -34,8 +34,6 @@ CHECKED_EVERY: Final = 600.0
 """How often the server is asked whether it still serves what it served."""
 CONFIRMED_AFTER: Final = 5.0
 """When it is asked again where it seems not to."""
-_BAD_REQUEST: Final = 400
-_UNAVAILABLE: Final = 503
 _LONG_AGO: Final = float("-inf")
 
 
@@ -65,10 +63,7 @@ class Discovery:
         self._checking: set[asyncio.Task[None]] = set()
 
     async def look_up(self, kinds: Iterable[Kind]) -> Kinds:
-        """As which resource each kind is served, or why not; asks only for what is not known.
-
-        The answers hold what `known` does not keep as well: that the server could not be asked, for example.
-        """
+        """As which resource each kind is served, or why not, even if `known` does not keep that."""
         wanted = list(dict.fromkeys(kinds))
         answers = {kind: self._known[kind] for kind in wanted if kind in self._known}
         open_kinds = [kind for kind in wanted if kind not in answers]
@@ -191,7 +186,7 @@ class Discovery:
 
     def _conclude(self, kind: Kind, looked: Served | NotAnswered | None) -> Resource | NotAnswered:
         if problem := _problem_of(kind):
-            return NotAnswered(_BAD_REQUEST, "BadRequest", problem)
+            return NotAnswered(400, "BadRequest", problem)
         match looked:
             case NotAnswered():
                 return looked
@@ -199,7 +194,7 @@ class Discovery:
                 return resources[kind.kind]
         if any(resource.object_kind == kind for resource in self._built_in):
             problem = f'kind "{kind.kind}" in version "{kind.api_version}" is built in, and discovery lacks it'
-            return NotAnswered(_UNAVAILABLE, "ServiceUnavailable", problem)
+            return NotAnswered(503, "ServiceUnavailable", problem)
         missing = no_match(kind)
         known = self._complete.get(kind.api_version)
         is_kept = known is not None and known.served is looked

@@ -41,10 +41,7 @@ may_send_now: Final[ContextVar[Callable[[], bool]]] = ContextVar("may_send_now")
 
 
 class GatedRequest(aiohttp.ClientRequest):
-    """A request that asks once more, when it has its connection, whether it may leave: to connect may take long.
-
-    Every attempt asks, those that the HTTP client repeats included.
-    """
+    """A request that asks once more, at every attempt, when it has its connection, whether it may leave."""
 
     async def send(self, conn: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
         """Write the request, or raise NotSentError if it may not leave any more."""
@@ -129,10 +126,7 @@ def body_of(request: Request) -> bytes | io.BytesIO | None:
 
 
 def _notice_silence(transport: asyncio.Transport) -> None:
-    """Have the kernel give up a silent peer after a minute; raises OSError if the connection is closed already.
-
-    A watch only reads, so without this it would not notice that its server's machine is gone.
-    """
+    """Have the kernel give up a silent peer after a minute, as watches only read; raises OSError if it is closed."""
     connected: socket.socket | None = transport.get_extra_info("socket")
     if connected is None:
         raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))

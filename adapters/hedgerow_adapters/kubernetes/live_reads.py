@@ -32,17 +32,13 @@ PAGE_PATIENCE: Final = 7.0
 """Seconds until a page begins, and without a byte after that: a person waits for it."""
 AT_ONCE: Final = 32
 """Questions that are under way at a time."""
-_BAD_REQUEST: Final = 400
 _NO_ANSWER: Final = 500
 _EVERYWHERE: Final[Mapping[Cluster, Sequence[str]]] = MappingProxyType({})
 Kept = TypeVar("Kept")
 
 
 async def look(transport: Transport, api_version: str) -> Served | NotAnswered:
-    """What the server serves of a group and version.
-
-    A 404 in place of the document is no knowledge: then the list of all groups tells whether there is such a version.
-    """
+    """What the server serves of a group and version; after a 404 the list of groups tells whether it exists."""
     try:
         response = await transport.send(requests.resources_of(api_version), timeout=PATIENCE)
         if response.is_success:
@@ -222,7 +218,7 @@ class Questions:
         except ListRefusedError as refused:
             return not_answered(refused.error)
         except requests.UnaddressableError as nonsense:
-            return NotAnswered(_BAD_REQUEST, "BadRequest", str(nonsense))
+            return NotAnswered(400, "BadRequest", str(nonsense))
         except TransportError as lost:
             return NotAnswered(_NO_ANSWER, "", str(lost))
         except TimeoutError:

@@ -157,10 +157,7 @@ class Throttle:
 
 
 def throttle(qps: float | None, burst: int | None) -> Throttle | None:
-    """The throttle that a client connection asks for; none where `qps` is not set, zero, or negative: unlimited.
-
-    A `burst` that is not set is what `qps` allows in a second.
-    """
+    """The throttle of a client connection; none without a positive `qps`; by default a second's `burst`."""
     if qps is None or qps <= 0:
         return None
     return Throttle(qps, max(1, burst if burst is not None else math.ceil(qps)))
@@ -172,10 +169,7 @@ _OVERLOADED: Final = {429, *range(500, 600)}
 
 
 def wait_before_retry(status: int, headers: Mapping[str, str], *, retries: int) -> float | None:
-    """The seconds after which a request is sent again; none if its answer stands.
-
-    Headers are by their names in lower case, `retries` says how often the request was sent again already.
-    """
+    """The seconds after which a request is sent again; none if its answer stands. Header names are in lower case."""
     if retries >= MAX_RETRIES or status not in _OVERLOADED:
         return None
     seconds = headers.get("retry-after", "").strip()

@@ -183,10 +183,7 @@ class Answer:
 
 
 def after(election: Election, answer: Answer) -> Election:
-    """The election once a request has its outcome.
-
-    An answer that comes after the deadline changes nothing any more: what is lost stays lost.
-    """
+    """The election once a request has its outcome; one that comes after the deadline changes nothing any more."""
     current = at(election, answer.now)
     transition = TRANSITIONS.get((current.phase, type(answer.outcome)))
     return current if transition is None else transition(current, answer)

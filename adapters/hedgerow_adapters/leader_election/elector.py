@@ -1,7 +1,4 @@
-"""Carries out an election: sends what it asks for, waits as long as it says, reports what happened as events.
-
-Decides nothing; the election does.
-"""
+"""Carries out an election, which decides: sends, waits, and reports what happened as events."""
 
 import asyncio
 import random

@@ -47,10 +47,7 @@ class Heartbeat:
             await asyncio.sleep(PERIOD)
 
     async def stopped(self) -> None:
-        """Return once there was no sign of life for too long.
-
-        The own pauses are counted and not the time, so a process that was suspended has not been silent.
-        """
+        """Return once there was no sign of life for too long, in own pauses: a suspension does not count."""
         silent, seen = 0.0, self._beats
         while silent < self.patience:
             await asyncio.sleep(PERIOD)

@@ -43,7 +43,6 @@ def is_object_of(key: ObjectKey, body: Any) -> bool:
     return isinstance(metadata, Mapping) and (metadata.get("namespace") or "", metadata.get("name")) == key
 
 
-_NO_ANSWER: Final = 500
 _BUILT_IN_GROUPS: Final = frozenset({"", "apps", "autoscaling", "batch", "policy"}).union(
     f"{name}.k8s.io"
     for name in (
@@ -100,7 +99,7 @@ def served(api_version: str, body: Any) -> Served | NotAnswered:
     is_of_version = isinstance(body, Mapping) and body.get("groupVersion") == api_version
     entries = body.get("resources") if is_of_version else None
     if not isinstance(entries, list):
-        return NotAnswered(_NO_ANSWER, "", f'the API server\'s list of the resources of "{api_version}" is none')
+        return NotAnswered(500, "", f'the API server\'s list of the resources of "{api_version}" is none')
     group, _, version = api_version.rpartition("/")
     resources: dict[str, Resource] = {}
     watchable = set()

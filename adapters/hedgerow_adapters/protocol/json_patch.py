@@ -16,10 +16,7 @@ class _InapplicableError(Exception):
 
 
 def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Result[Any, str]:
-    """The document after all operations, or why one is malformed, points nowhere, or is a test that fails.
-
-    The given document is left as it is.
-    """
+    """A changed copy of the document, or why an operation is malformed, points nowhere, or is a test that fails."""
     patched = _copied(document)
     try:
         for operation in operations:

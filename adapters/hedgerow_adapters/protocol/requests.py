@@ -17,8 +17,6 @@ MERGE_PATCH: Final = "application/merge-patch+json"
 JSON_PATCH: Final = "application/json-patch+json"
 METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-_UNADDRESSABLE: Final = frozenset({"", ".", ".."})
-_LONGEST_SHOWN: Final = 80
 
 
 class UnaddressableError(ValueError):
@@ -26,7 +24,7 @@ class UnaddressableError(ValueError):
 
     def __init__(self, text: str) -> None:
         super().__init__(
-            f'{text[:_LONGEST_SHOWN]!r} cannot be a segment of a path: it is empty, "." or "..", '
+            f'{text[:80]!r} cannot be a segment of a path: it is empty, "." or "..", '
             'or holds "/", "%" or what cannot be printed'
         )
 
@@ -52,7 +50,7 @@ def object_path(resource: Resource, key: ObjectKey, subresource: str = "") -> st
 
 def _path(*segments: str) -> str:
     for segment in segments:
-        if segment in _UNADDRESSABLE or "/" in segment or "%" in segment or not segment.isprintable():
+        if segment in {"", ".", ".."} or "/" in segment or "%" in segment or not segment.isprintable():
             raise UnaddressableError(segment)
     return f"/{'/'.join(segments)}"
 
@@ -143,10 +141,7 @@ def create_beneath(resource: Resource, key: ObjectKey, subresource: str, manifes
 def update(
     resource: Resource, key: ObjectKey, manifest: Manifest, subresource: str = "", *, dry_run: bool = False
 ) -> Request:
-    """The request that replaces an object; the manifest's resourceVersion, if any, is its precondition.
-
-    A dry run goes through admission, and stores nothing.
-    """
+    """The request that replaces an object, if it has the manifest's resourceVersion; a dry run stores nothing."""
     query = {"dryRun": "All"} if dry_run else {}
     return Request("PUT", object_path(resource, key, subresource), query, body=manifest)
 

@@ -53,10 +53,7 @@ class StatusError:
 
     @property
     def is_unproven_absence(self) -> bool:
-        """True if a 404 names no object: only discovery can tell whether the server serves the resource at all.
-
-        A gateway or a wrong address answers so, too.
-        """
+        """True if a 404 names no object, as of a gateway: only discovery tells whether the resource is served."""
         return self.status == HTTPStatus.NOT_FOUND and not (self.reason == NOT_FOUND and self.name)
 
     def is_absence_of(self, name: str) -> bool:
@@ -126,10 +123,7 @@ def _text(members: Mapping[str, Any], name: str) -> str:
 
 
 def missing_permission(request: Request, error: StatusError) -> str:
-    """What a role has to allow so that a forbidden request may pass, as a sentence.
-
-    Where no role can help, as the namespace terminates, a quota is used up or a webhook says no: the server's words.
-    """
+    """What a role has to allow so that a forbidden request may pass; the server's words where no role can help."""
     if not error.is_missing_permission:
         return error.message
     asked = attributes_of(request)
@@ -155,10 +149,7 @@ def is_done_already(action: Action, error: StatusError) -> bool:
 
 
 def api_error_of(action: Action, error: StatusError) -> ApiError:
-    """The error for decisions: it has the reason `NotFound` only if that is proven.
-
-    The error of a creation may name the namespace.
-    """
+    """The error for decisions: `NotFound` only if proven; that of a creation may name the namespace."""
     is_creation = isinstance(action, Create) and not action.subresource
     is_unproven = error.is_unproven_absence if is_creation else _lacks_proof(error, action.key.name)
     return ApiError(error.status, "" if is_unproven else error.reason, error.message, error.details)

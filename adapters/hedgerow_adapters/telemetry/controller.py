@@ -103,7 +103,6 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
 
     @override
     def reconciled(self, key: ObjectKey, result: Result, seconds: float) -> None:
-        """Count a reconciliation."""
         self._running.pop(key, None)
         self._metrics.results(result).inc()
         self._metrics.seconds.observe(seconds)
@@ -115,7 +114,6 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
 
     @override
     def acted(self, key: ObjectKey, action: Action) -> None:
-        """Count an action and say what was done and which rule asked for it."""
         kind = KINDS[type(action)]
         self._metrics.plan_actions(kind).inc()
         self._log.info("Carried out", action=kind, resource=action.resource, key=action.key, reason=action.reason)
@@ -132,7 +130,6 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
 
     @override
     def refused(self, key: ObjectKey, failures: Sequence[Failure]) -> None:
-        """Say what went wrong, once as long as it stays the same."""
         if not any(failure.retryable for failure in failures):
             self._metrics.terminal_errors.inc()
         self._refused[key] = frozenset(failures)
@@ -164,13 +161,11 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
 
     @override
     def deletions_held(self, key: ObjectKey, deletions: int) -> None:
-        """Count and say that the guard held deletions back, and whose."""
         self._metrics.deletion_guard_stops.inc()
         self._once(self._log.error, "held", key)("Held deletions back", deletions=deletions)
 
     @override
     def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
-        """Count a write conflict, and log the object."""
         self._metrics.conflicts.inc()
         self._log.warning(
             "Write conflict", what=conflict, resource=conflict.action.resource, key=conflict.action.key, wait=wait
@@ -182,7 +177,6 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
 
     @override
     def waited(self, key: ObjectKey, seconds: float, *, caught_up: bool) -> None:
-        """Count a wait; say that a decision is made on a view that may be old."""
         self._metrics.cache_wait.observe(seconds)
         if not caught_up:
             self._metrics.cache_wait_timeouts.inc()

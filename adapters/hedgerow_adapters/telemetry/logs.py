@@ -137,10 +137,7 @@ OBJECT: Final = "object"
 
 
 def begin_reconciliation(key: ObjectKey) -> str:
-    """From now on lines of this task carry the key and a new random identity, which is returned.
-
-    A round of work is about no object in particular.
-    """
+    """From now on lines of this task carry a new random identity, which is returned, and an object's key."""
     reconcile_id = str(uuid.uuid4())
     bind_contextvars(**{RECONCILE_ID: reconcile_id, **({} if key == SINGLETON else {OBJECT: str(key)})})
     return reconcile_id

@@ -109,10 +109,7 @@ class ReadingTelemetry(Teller):
         self._silences: dict[Resource, list[Callable[[], float]]] = {}
 
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
-        """Count the end of a list or watch; one that has a problem is worth a line.
-
-        Unless it is said already, or may still be mended by another try.
-        """
+        """Count the end of a list or watch; a problem that is news, and may not mend itself, is worth a line."""
         self._cache_metrics.watch_restarts(str(watched.resource), cause).inc()
         if problem is None:
             self._log.debug("Watch ended", resource=watched.resource, cause=cause)

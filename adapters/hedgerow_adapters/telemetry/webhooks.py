@@ -119,7 +119,6 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
 
     @override
     def raised(self, path: str, request: AdmissionRequest, error: Exception) -> None:
-        """Count a defect, and show it with its traceback."""
         self._server.panics.inc()
         self._log.error("Review ended with a defect", exc_info=error, **_about(path, request))
 

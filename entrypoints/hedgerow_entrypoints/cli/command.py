@@ -1,7 +1,4 @@
-"""The `hedgerow` command: its subcommands, and how it ends.
-
-Each subcommand stands in a module of its own that is imported when it is called, so that none pays for the others.
-"""
+"""The `hedgerow` command: its subcommands, each in a module that is imported when it is called, and how it ends."""
 
 import os
 import sys

@@ -58,7 +58,8 @@ def configuration_fields(kind: type[Document]) -> FieldDescription:
 
 
 def _fields(defaults: Section, path: str) -> Iterator[FieldDescription]:
-    meanings = _meanings(type(defaults))
+    texts = map(_texts_below_attributes, reversed(type(defaults).__mro__[:-1]))
+    meanings = {attribute: text for of_class in texts for attribute, text in of_class.items()}
     for field in defaults.declared:
         value, at = getattr(defaults, field.attribute), child(path, field.name)
         meaning = meanings.get(field.attribute) or _summary(field.section)
@@ -103,11 +104,6 @@ def _shown(value: Any) -> str:
 
 def _summary(section: type[Section] | None) -> str:
     return (inspect.getdoc(section) or "").partition("\n\n")[0].replace("\n", " ")
-
-
-def _meanings(section: type[Section]) -> dict[str, str]:
-    texts = map(_texts_below_attributes, reversed(section.__mro__[:-1]))
-    return {attribute: text for of_class in texts for attribute, text in of_class.items()}
 
 
 @cache

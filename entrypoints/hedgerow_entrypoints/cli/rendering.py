@@ -44,10 +44,7 @@ class Planned:
 
     @classmethod
     def of(cls, controller: str, action: Action, live: Manifest | None) -> "Planned":
-        """The plan to carry an action out, in the words of the server, but without what only that knows.
-
-        Of an object that is created everything is shown that the action says.
-        """
+        """The plan to carry an action out, as the server words it; without what only that knows, unless created."""
         after: Manifest | None = None
         patch: Any = None
         match action:

@@ -131,7 +131,7 @@ def let_time_pass(
     )
     course = _Course(simulation, options.length)
     clockwork = _Clockwork(simulation.began, is_absolute=bool(options.start))
-    lines = (_every_line if options.all_lines else _folded_lines)(course, clockwork)
+    lines = (_line(each, clockwork) for each in course) if options.all_lines else _folded_lines(course, clockwork)
     if options.output == "json":
         lines = (json.dumps(_document(each, clockwork.began), ensure_ascii=False) for each in course)
     # SIGTERM interrupts, as Ctrl-C does, so that what has happened until then is printed.
@@ -206,11 +206,6 @@ def _stated(document: Mapping[str, Any]) -> dict[str, Any]:
 class _Run:
     first: Happening
     times: list[datetime] = field(default_factory=list)
-
-
-def _every_line(happenings: Iterable[_Happened], clockwork: _Clockwork) -> Iterator[str]:
-    """A line for everything that happened."""
-    return (_line(each, clockwork) for each in happenings)
 
 
 def _folded_lines(happenings: Iterable[_Happened], clockwork: _Clockwork) -> Iterator[str]:

@@ -112,10 +112,7 @@ def reads_more_than_it_watches(controller: Controller[Any]) -> bool:
 
 
 def assumed_namespaces(objects: Sequence[LoadedObject]) -> list[LoadedObject]:
-    """The Namespaces that have to exist for objects to live in; each stands where the first of those objects does.
-
-    A note names those that not every cluster has.
-    """
+    """The Namespaces that objects need, each at the source of the first; a note names those not in every cluster."""
     sources = {key_of(each.manifest).namespace: each.source for each in reversed(objects)}
     assumed = {key_of(each).name: each for each in implied_namespaces([each.manifest for each in objects])}
     if names := [printable(name) for name in assumed if name not in ALWAYS_THERE]:

@@ -42,10 +42,7 @@ def _notes(controller: Controller[Any], snapshot: Snapshot) -> Iterator[str]:
 
 
 def _failures(controller: Controller[Any], managed_resource: Manifest) -> Iterator[Failure]:
-    """What a ManagedResource of this class says of manifests that cannot be applied.
-
-    Its controller has dealt with that, as it writes a condition; who plans has manifests to correct.
-    """
+    """What a ManagedResource of this class says of manifests that cannot be applied, which who plans has to correct."""
     applied = find(conditions_of(managed_resource), RESOURCES_APPLIED)
     is_ours = controller.config.class_filter.is_responsible(managed_resource)
     if is_ours and applied and applied.status == ConditionStatus.FALSE:

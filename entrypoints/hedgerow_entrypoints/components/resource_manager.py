@@ -1,9 +1,4 @@
-"""The resource manager: its controllers, its webhooks, and what its process is told.
-
-The controllers of ManagedResources, their Secrets, their health and progress cannot be disabled.
-
-Source: managed-resources §4.2.
-"""
+"""The resource manager: its controllers, its webhooks, and what its process is told (managed-resources §4.2)."""
 # ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
 
 import secrets
@@ -22,8 +17,6 @@ from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
     from hedgerow.machinery.recording.playback import Redaction
-
-_KEY_LENGTH: Final = 32
 
 
 def _garbage_collector(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
@@ -146,7 +139,7 @@ def _redaction() -> "Redaction":
     from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
 
     # The key is nowhere but here: who has the record cannot try out which value a fingerprint is of.
-    fingerprints = Fingerprints(secrets.token_bytes(_KEY_LENGTH))
+    fingerprints = Fingerprints(secrets.token_bytes(32))
     return SecretRedaction(fingerprints, Compression(brotli_decompressed, brotli_compressed))
 
 

@@ -1,7 +1,4 @@
-"""The extension shoot-rsyslog-relp: the controller of its Extensions, its heartbeat, and two webhooks.
-
-Source: rsyslog-relp §3.
-"""
+"""The extension shoot-rsyslog-relp: the controller of its Extensions, heartbeat, two webhooks (rsyslog-relp §3)."""
 # ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""A component as a process: how it announces itself, and what it is wired from.
-
-Source: managed-resources §4.1.
-"""
+"""A component as a process: how it announces itself, and what it is wired from. Source: managed-resources §4.1."""
 
 import asyncio
 import os

@@ -1,7 +1,4 @@
-"""The health of what ManagedResources have applied into a cluster, which is only read.
-
-Each kind is listed once, page by page; of an object no more is kept than what is told of it.
-"""
+"""The health of what ManagedResources have applied into a cluster, in which each kind is listed once, page by page."""
 
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
@@ -70,10 +67,7 @@ async def _managed_resources(transport: Transport, namespace: str) -> list[tuple
 
 
 async def _ensure_there_is(transport: Transport, namespace: str) -> None:
-    """Refuse a mistyped name, instead of saying that all is well.
-
-    A user who may not read Namespaces is told no more than that nothing is in this one.
-    """
+    """Refuse a mistyped name, as far as the user may read Namespaces, instead of saying that all is well."""
     response = await transport.send(requests.get(NAMESPACES, ObjectKey("", namespace)))
     if not response.is_success and status_error(response).is_absence_of(namespace):
         raise CommandError(f'namespaces "{namespace}" not found')

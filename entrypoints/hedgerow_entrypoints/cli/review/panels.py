@@ -94,10 +94,7 @@ def without_selectors(entry: Entry) -> Entry:
 def named_panel(
     names: Collection[str], configured: AdmissionConfig | None, host: str | None, mode: str | None
 ) -> Panel:
-    """The webhooks of these names, whether a configuration enables them or not, as a mode registers them.
-
-    Without a mode each is as in the first mode that registers it.
-    """
+    """The webhooks of these names, enabled or not, as a mode, or the first mode that does, registers them."""
     said = _with_host(configured or AdmissionConfig(), host)
     chosen = {name.replace("-", "_"): _setting(said, name) or _setting(_EVERYTHING, name) for name in names}
     config = replace(AdmissionConfig(), **chosen)

@@ -94,10 +94,7 @@ def is_review(manifest: Manifest) -> bool:
 
 
 def candidates(objects: Iterable[LoadedObject], operation: str | None, old: Sequence[LoadedObject]) -> list[Candidate]:
-    """The requests that objects and AdmissionReviews stand for, in their order; objects of no concern are left out.
-
-    Without an operation, objects are created, or updated where `old` has an older version.
-    """
+    """The requests that objects and AdmissionReviews stand for; one with an `old` version is updated by default."""
     before = {_identity(each.manifest): each for each in old}
     found: list[Candidate] = []
     problems: list[LoadProblem] = []
@@ -120,10 +117,7 @@ def candidates(objects: Iterable[LoadedObject], operation: str | None, old: Sequ
 
 
 def _impossible(request: AdmissionRequest) -> Iterator[str]:
-    """Why no API server can have sent a request, each with its field: a cut one would otherwise pass unseen.
-
-    Source: Kubernetes API, AdmissionRequest of admission.k8s.io/v1.
-    """
+    """Why no API server can have sent a request (AdmissionRequest of admission.k8s.io/v1), each with its field."""
     for field, parts in (("request.kind", request.kind._asdict()), ("request.resource", request.resource._asdict())):
         if not any(parts.values()):
             yield f"{field}: is missing"
