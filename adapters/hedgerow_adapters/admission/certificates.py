@@ -125,11 +125,7 @@ class Certificates:
 
 
 def _server_context() -> ssl.SSLContext:
-    """TLS 1.2 or newer without renegotiation; no client is asked for a certificate.
-
-    HTTP/1.1 is all that is offered: API servers speak nothing else to webhooks, so that their requests spread over the
-    endpoints of a Service.
-    """
+    """TLS 1.2 or newer without renegotiation; HTTP/1.1 alone, so that API servers spread their requests."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION | ssl.OP_CIPHER_SERVER_PREFERENCE

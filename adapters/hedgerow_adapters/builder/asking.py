@@ -1,7 +1,4 @@
-"""Sends requests, and makes a value of the failure of a whole function.
-
-If somebody else writes between reading and writing, the server refuses the write, and the function starts again.
-"""
+"""Sends requests, makes a value of a function's failure, and starts it again where somebody else wrote."""
 
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager

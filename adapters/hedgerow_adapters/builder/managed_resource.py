@@ -39,8 +39,6 @@ from hedgerow_adapters.protocol.transport import Request, Transport, TransportEr
 
 INTERVAL: Final = 2.0
 """Seconds between one look and the next."""
-
-
 Wait: TypeAlias = Callable[..., Coroutine[Any, Any, Result[None, NotDone]]]
 """One of the functions below that wait for a single ManagedResource."""
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -66,9 +64,9 @@ async def create(
     The `data` are its objects, as a registry serialises them. The `spec` holds its further fields by the names that
     manifests know them by, such as `class` and `keepObjects`.
     """
-    secret = builder.new_secret(*key, data, with_prefix=with_prefix)
-    wanted = builder.new_managed_resource(*key, secret_names=[key_of(secret).name], labels=labels, **spec)
-    return await _both(transport, secret, wanted)
+    return await _both(
+        transport, key, data, partial(builder.new_managed_resource, labels=labels, **spec), with_prefix=with_prefix
+    )
 
 
 @answered
@@ -76,9 +74,7 @@ async def create_for_seed(
     transport: Transport, key: ObjectKey, data: Mapping[str, bytes], *, keep_objects: bool
 ) -> Manifest:
     """As `create`, of objects that belong into the seed itself; `keep_objects`: they outlive the ManagedResource."""
-    secret = builder.new_secret(*key, data, with_prefix=True)
-    wanted = builder.new_for_seed(*key, secret_names=[key_of(secret).name], keep_objects=keep_objects)
-    return await _both(transport, secret, wanted)
+    return await _both(transport, key, data, partial(builder.new_for_seed, keep_objects=keep_objects))
 
 
 @answered
@@ -86,9 +82,7 @@ async def create_for_shoot(
     transport: Transport, key: ObjectKey, data: Mapping[str, bytes], *, origin: str, keep_objects: bool
 ) -> Manifest:
     """As `create_for_seed`, of objects for the shoot; the `origin` says who makes it: `gardener` for the core."""
-    secret = builder.new_secret(*key, data, with_prefix=True)
-    wanted = builder.new_for_shoot(*key, secret_names=[key_of(secret).name], origin=origin, keep_objects=keep_objects)
-    return await _both(transport, secret, wanted)
+    return await _both(transport, key, data, partial(builder.new_for_shoot, origin=origin, keep_objects=keep_objects))
 
 
 @answered
@@ -101,10 +95,9 @@ async def create_from_unstructured(
     spec: Mapping[str, Any] = _NOTHING,
 ) -> Manifest:
     """As `create`, of objects as they are: they do not outlive it, and keep what others annotate them with."""
-    secret = builder.new_secret(*key, unstructured_data(key.name, objects), with_prefix=with_prefix)
     fields = {"keepObjects": False, "forceOverwriteAnnotations": False, **spec}
-    wanted = builder.new_managed_resource(*key, secret_names=[key_of(secret).name], labels={}, **fields)
-    return await _both(transport, secret, wanted)
+    wanted = partial(builder.new_managed_resource, labels={}, **fields)
+    return await _both(transport, key, unstructured_data(key.name, objects), wanted, with_prefix=with_prefix)
 
 
 @answered
@@ -208,11 +201,20 @@ async def _reached(
         raise NotDoneError(NotDone(late, is_late=True)) from None
 
 
-async def _both(transport: Transport, secret: Manifest, wanted: Manifest) -> Manifest:
+async def _both(
+    transport: Transport,
+    key: ObjectKey,
+    data: Mapping[str, bytes],
+    wanted: Callable[..., Manifest],
+    *,
+    with_prefix: bool = True,
+) -> Manifest:
+    secret = builder.new_secret(*key, data, with_prefix=with_prefix)
+    made = wanted(*key, secret_names=[key_of(secret).name])
     with during("could not create or update secret of managed resources"):
         await _secret(transport, secret)
     with during("could not create or update managed resource"):
-        return await _managed_resource(transport, wanted)
+        return await _managed_resource(transport, made)
 
 
 async def _secret(transport: Transport, wanted: Manifest) -> Manifest:

@@ -136,7 +136,6 @@ class Send:
 
     request: Request
     timeout: float
-    """Seconds until an answer is of no use any more."""
 
 
 @dataclass(frozen=True, slots=True)

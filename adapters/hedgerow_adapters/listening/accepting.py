@@ -15,8 +15,6 @@ _AT_A_TIME: Final = 32
 """Connections that are accepted before the event loop goes on."""
 _PAUSE: Final = 0.1
 """Seconds until the next attempt after the system gave no connection."""
-
-
 LAST_PORT: Final = 65_535
 
 

@@ -1,7 +1,4 @@
-"""Serves HTTP at one address, in plain or over TLS, within limits.
-
-HTTP/1.1 is the only protocol. Assumptions: answers are short, as they share one event loop.
-"""
+"""Serves HTTP/1.1 at one address, in plain or over TLS, within limits; answers are short: they share a loop."""
 
 import asyncio
 import socket

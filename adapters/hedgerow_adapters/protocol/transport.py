@@ -15,7 +15,6 @@ class Request:
     """Not encoded: a slash always parts two segments."""
     query: Mapping[str, str] = field(default_factory=dict)
     body: Any = None
-    """A JSON value; none: no body."""
     content_type: str = "application/json"
     accept: str = "application/json"
     is_list: bool = False

@@ -103,7 +103,6 @@ def _labels(manifest: Any) -> Labels:
 
 
 def _matches(rule: Rule, request: AdmissionRequest, resource: GroupVersionResource) -> bool:
-    """True if a rule is for a request whose objects are said to be of that resource."""
     # A Namespace is in none, although requests may name it as its own.
     is_namespaced = resource != _NAMESPACES and bool(request.namespace)
     return (

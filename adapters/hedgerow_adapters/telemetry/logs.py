@@ -112,8 +112,6 @@ class _Lines:
 
 
 class _LibraryLines(logging.Handler):
-    """Passes what libraries log through the same steps to the same stream."""
-
     def __init__(self, processors: Sequence[Processor], out: _Lines) -> None:
         super().__init__()
         self._processors = processors

@@ -22,8 +22,6 @@ RECONCILE_SECONDS: Final = (
 )
 CACHE_WAIT_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 QUEUE_SECONDS: Final = tuple(float(f"1e{exponent}") for exponent in range(-8, 4))
-
-
 M = TypeVar("M", bound=MetricWrapperBase)
 
 

@@ -86,11 +86,7 @@ class Teller:
 
 
 class ReadingTelemetry(Teller):
-    """The ears of a reader; an `InformerObserver`.
-
-    One line says that lists and watches fail together, and one that all of them work again. Each attempt of each watch
-    shows at level `debug`.
-    """
+    """An `InformerObserver`; one line says that watches fail together, and one that all of them work again."""
 
     def __init__(
         self,

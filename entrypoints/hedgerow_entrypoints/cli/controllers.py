@@ -27,7 +27,6 @@ _ENTRIES: Final[dict[str, tuple[Component[Any], ControllerEntry[Any]]]] = {
 }
 NAMES: Final = (*_ENTRIES,)
 LISTED: Final = "\n".join(f"  {name}" for name in NAMES)
-"""Their names, a line each, as helps show them."""
 _ALIASES: Final = {alias: entry.name for _, entry in _ENTRIES.values() for alias in entry.aliases}
 
 

@@ -1,7 +1,4 @@
-"""`hedgerow demo`: a sample landscape in memory, step by step: what happens, and what the controller does about it.
-
-The files of the landscape are those under `examples/`, which users copy and change.
-"""
+"""`hedgerow demo`: the landscape under `examples/` in memory, step by step, and what the controller does about it."""
 
 import shlex
 import textwrap
@@ -60,7 +57,6 @@ class Scene(NamedTuple):
 
 
 def _scenes(vpn_seed_server: Manifest) -> Iterator[Scene]:
-    """What happens to the settled landscape, in order; each builds on what came before."""
     yield Scene(
         "A Service appears",
         "A team deploys the seed's end of a VPN. Pods of its own namespace may connect, and so may those of all "

@@ -35,9 +35,7 @@ class Planned:
     controller: str
     action: Action
     live: Manifest | None
-    """None where it does not exist."""
     after: Manifest | None
-    """None once it is gone."""
     reason: str
     patch: Any = None
     """How it is changed, a merge patch or a JSON patch; none where it is created or deleted."""

@@ -33,8 +33,6 @@ Examples:
   hedgerow simulate networkpolicy -f manifests/ > policies.yaml
   hedgerow simulate networkpolicy -f old/ --all | hedgerow plan networkpolicy -f - -f new.yaml
   hedgerow simulate token-requestor -f secrets.yaml --for 30d"""
-
-
 _DAYS: Final = re.compile(r"(?=[0-9])0*+([0-9]*+)d([0-9.].*)?", re.DOTALL)
 _LONGEST: Final = timedelta(days=36_500)
 _DIGITS: Final = 6

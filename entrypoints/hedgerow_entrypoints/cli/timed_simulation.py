@@ -55,9 +55,7 @@ class Options:
     """None: the user has not said, so that times are told without dates."""
     seed: int
     arrivals: Sequence[tuple[timedelta, str]]
-    """Files, and after which time they are applied."""
     output: str
-    """`timeline` or `json`."""
     all_lines: bool
 
 

@@ -45,7 +45,6 @@ class Remarks:
 
 NO_REMARKS: Final = Remarks()
 OFFLINE: Final = ProcessSettings(source=ClientConnection(), server=Server(), leader_election=LeaderElection())
-"""The settings of what no process runs with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,4 @@
-"""What is told of one object: whether it is healthy, whether it still rolls out, and why.
-
-Decides nothing of its own: it asks the health rules, and of a ManagedResource what its conditions say.
-"""
+"""What is told of one object by the health rules: whether it is healthy, whether it still rolls out, and why."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -82,11 +82,7 @@ class Session:
 async def reviewed_by(
     panel: Panel, candidates: Iterable[Candidate], facts: ReviewFacts, *, everything: bool
 ) -> Session:
-    """The decisions of a panel.
-
-    With `everything`, labels decide which webhooks are asked, as in a cluster. Otherwise all are that are for such
-    requests, and those that labels would keep out are remarked on.
-    """
+    """The decisions of a panel; with `everything`, labels decide who is asked, else it is told where they would."""
     asked = panel if everything else panel.regardless_of_labels()
     reviews: list[Reviewed] = []
     remarkable: list[tuple[Candidate, str, str]] = []

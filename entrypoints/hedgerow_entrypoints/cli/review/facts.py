@@ -1,7 +1,4 @@
-"""What webhooks look up while they review: what the files hold, and behind it what a live cluster shows.
-
-Where both have an object, that of the files counts. A cluster is only read, and only for what the files lack.
-"""
+"""What webhooks look up while they review: what the files hold, and for the rest what a live cluster shows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -123,7 +120,6 @@ class ReviewFacts:
         return store
 
     def _held(self, resource: Resource) -> Mapping[ObjectKey, LoadedObject]:
-        """The objects of a resource in files, whatever version of it these write."""
         return self._files.get((resource.group, resource.kind), {})
 
     def _known(self, resource: Resource) -> Mapping[ObjectKey, Manifest]:

@@ -26,17 +26,13 @@ NAMES: Final = tuple(each.name.replace("_", "-") for each in fields(AdmissionCon
 """Every webhook; each is enabled by the field of its name."""
 MODES: Final = tuple(map(str, Mode))
 SERVICE_HOST: Final = "kubernetes-service-host"
+_SWITCHES: Final[dict[str, Any]] = {each.name: True for each in fields(AdmissionConfig) if each.default is False}
 _EVERYTHING: Final = AdmissionConfig(
-    crd_deletion_protection=True,
-    endpoint_slice_hints=True,
-    extension_validation=True,
+    **_SWITCHES,
     high_availability_config=HighAvailabilityConfig(),
     pod_scheduler_name=SCHEDULER_NAME,
-    pod_topology_spread_constraints=True,
     projected_token_mount=EXPIRATION_SECONDS,
-    seccomp_profile=True,
     system_components_config=SystemComponentsConfig(),
-    token_invalidator=True,
 )
 """What webhooks go by that no configuration enables; where the API server is, nobody can know."""
 
