@@ -227,6 +227,12 @@ def test_what_cannot_be_decoded_can_not_be_decoded_as_it_is_shown_and_the_rest_c
     assert PASSWORD not in str(after)
 
 
+def test_what_cannot_be_decompressed_is_a_fingerprint() -> None:
+    shown = held(f"not compressed: {PASSWORD}", "a.yaml.br")
+
+    assert shown.decode() == FINGERPRINTS.of_text(f"not compressed: {PASSWORD}")
+
+
 def test_a_kubeconfig_beside_manifests_is_shown_without_its_credentials() -> None:
     kubeconfig = {**KUBECONFIG, "users": KUBECONFIG["users"][:1]}
 
