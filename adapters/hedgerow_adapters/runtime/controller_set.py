@@ -1,11 +1,12 @@
 """The controllers of a process, from the start of their caches to the return of the lease.
 
 Start: caches, events and election at once; the workers once this process leads. Stop: the workers finish what they are
-at, the last events leave, and the lease is given back. A part that fails ends everything at once.
+at, the last events leave, and the lease is given back. A part that fails ends everything at once; what fails during a
+stop does not cut it off.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -73,30 +74,35 @@ class ControllerSet:
         self,
         beside: Sequence[Coroutine[Any, Any, None]] = (),
         *,
+        passing: Sequence[Coroutine[Any, Any, None]] = (),
         on_end: Callable[[], None] = lambda: None,
         last: Callable[[], Coroutine[Any, Any, None]] | None = None,
         before_release: Callable[[], None] = lambda: None,
     ) -> None:
-        """Work until stopped or cancelled, or until a part fails; parts `beside` may end.
+        """Work until stopped or cancelled, or until a part ends, which none should but those that are `passing`.
 
-        Every end calls `on_end` at first. In a stop `last` runs while the caches still do, and `before_release` is
-        called once no turn is under way, while the lease still allows writes. Raises ExceptionGroup if a part failed,
-        such as the elector with a LeadershipLostError.
+        Every end calls `on_end` at first. Unless a part has failed the work then ends in good order, whatever fails
+        meanwhile: `last` runs while the caches still do, and `before_release` is called once no turn is under way,
+        while the lease still allows writes. Raises ExceptionGroup of what failed, such as a LeadershipLostError.
         """
-        async with asyncio.TaskGroup() as tasks:
-            work = [*(runner.run() for runner in self.runners), *(recorder.run() for recorder in self.recorders)]
-            parts = [tasks.create_task(part) for part in (self._caches.run(), *work, self._begin(), *beside)]
-            if self._elector is not None:
-                parts.append(tasks.create_task(self._elect(self._elector)))
-            try:
-                await self.stop.wait()
-            finally:
-                self.stop.set()
-                on_end()
-                if not any(part.done() and not part.cancelled() and part.exception() for part in parts):
-                    await asyncio.gather(self._end(before_release), *([last()] if last else []))
-                for part in parts:
-                    part.cancel()
+        work = [*(runner.run() for runner in self.runners), *(recorder.run() for recorder in self.recorders)]
+        election = [self._elect(self._elector)] if self._elector is not None else []
+        parts = [asyncio.create_task(part) for part in (self._caches.run(), *work, *election, *beside)]
+        beginnings = [asyncio.create_task(part) for part in (self._begin(), *passing)]
+        stop = asyncio.create_task(self.stop.wait())
+        ends: Sequence[BaseException | None] = ()
+        try:
+            await _one_ends({stop, *parts}, beginnings)
+        finally:
+            self.stop.set()
+            on_end()
+            if not any(map(_has_failed, (*parts, *beginnings))):
+                await asyncio.gather(self._end(before_release), *([last()] if last else []))
+            for task in (stop, *beginnings, *parts):
+                task.cancel()
+            ends = await asyncio.gather(*parts, *beginnings, return_exceptions=True)
+        if failures := [end for end in ends if isinstance(end, Exception)]:
+            raise ExceptionGroup("controllers have ended", failures)
 
     async def _begin(self) -> None:
         """Let the workers begin once this process leads."""
@@ -126,6 +132,17 @@ class ControllerSet:
                 await self._elector.release()  # so that a successor need not wait
         except TimeoutError:
             get_logger("leader-election").warning("The lease could not be given back, it runs out by itself")
+
+
+async def _one_ends(endless: Collection[asyncio.Task[Any]], passing: Collection[asyncio.Task[Any]]) -> None:
+    """Return once an endless task has ended, or another one has failed."""
+    waiting = {*endless, *passing}
+    while not any(task in endless or _has_failed(task) for task in (*endless, *passing) if task.done()):
+        _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+
+
+def _has_failed(task: asyncio.Task[Any]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is not None
 
 
 def _tell_of_refusal(component: str, problem: str) -> None:

@@ -66,13 +66,16 @@ class Expectations:
         if watcher is None:
             return
         self._forget_what_was_seen()
-        versions, deletions = self._pending.setdefault(key, _Pending({}, {}))
         place = action.resource, action.key, action.cluster
+        if not isinstance(action, Delete) and written.resource_version is None:
+            if key in self._pending:
+                self._pending[key].deletions.pop(place, None)
+            return
+        versions, deletions = self._pending.setdefault(key, _Pending({}, {}))
         if isinstance(action, Delete):
             deletions[place] = action.uid
-            return
-        deletions.pop(place, None)
-        if written.resource_version is not None:
+        elif written.resource_version is not None:
+            deletions.pop(place, None)
             versions[watcher] = max(versions.get(watcher, 0), written.resource_version)
 
     def _forget_what_was_seen(self) -> None:

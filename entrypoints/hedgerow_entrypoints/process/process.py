@@ -86,6 +86,8 @@ class Process:
         self._controllers: ControllerSet | None = None
         """None: the controllers are not declared yet."""
         self._stop = asyncio.Event()
+        self._is_told = False
+        """Whether a signal has come; the work stops for other reasons as well."""
         self._has_deadline = False
 
     async def run(self) -> None:
@@ -163,8 +165,9 @@ class Process:
         loop = asyncio.get_running_loop()
 
         def stop() -> None:
-            if self._stop.is_set():
+            if self._is_told:
                 os._exit(1)
+            self._is_told = True
             self._log.info("Stopping")
             self._stop.set()
             self._limit_the_stop()
@@ -244,7 +247,7 @@ class Process:
         )
 
     async def _work(self, declared: Sequence[Controller[Any]], caches: Caches, admission: "Admission | None") -> None:
-        """Run everything until a signal comes, the lease is lost, or a part fails."""
+        """Run everything until a signal comes, the lease is lost, or a part ends, which none should."""
         election = self._election
         self._controllers = work = ControllerSet(
             declared,
@@ -263,14 +266,14 @@ class Process:
                 admission.leave()
                 await admission.end()
 
-        beside = [
+        beside = [part.run() for part in self._same_clusters]
+        passing = [
             *([admission.settle()] if admission else []),
-            *(part.run() for part in self._same_clusters),
             *(self._announce(runner) for runner in work.runners),
         ]
         resign = election.resign if election else lambda: None
         try:
-            await work.run(beside, on_end=self._limit_the_stop, last=last, before_release=resign)
+            await work.run(beside, passing=passing, on_end=self._limit_the_stop, last=last, before_release=resign)
         except ExceptionGroup as failed:
             ends = failed.subgroup((LeadershipLostError, AnotherClusterError))
             raise CommandError(str(ends.exceptions[0])) if ends else failed.exceptions[0] from None

@@ -34,7 +34,7 @@ async def test_a_part_that_fails_ends_the_work_with_its_reason_and_at_once() -> 
     work = controllers(World(*shops(2, SCRAPED)))
 
     with pytest.RaisesGroup(pytest.RaisesExc(ZeroDivisionError, match="of a beginning")):
-        await work.run([settle()], on_end=lambda: ends.append(asyncio.get_running_loop().time()))
+        await work.run(passing=[settle()], on_end=lambda: ends.append(asyncio.get_running_loop().time()))
 
     assert ends == [began + 1]
     assert work.stop.is_set()
@@ -63,7 +63,7 @@ async def test_what_is_done_last_finds_the_caches_still_at_work() -> None:
         await asyncio.sleep(1)
         work.stop.set()
 
-    await work.run([leave()], last=last)
+    await work.run(passing=[leave()], last=last)
 
     assert seen == [1]
 
@@ -84,3 +84,51 @@ async def test_work_that_is_cancelled_ends_in_good_order() -> None:
 
     assert order == ["end", "release"]
     assert world.policies
+
+
+@virtual_time
+async def test_a_part_that_ends_by_itself_ends_the_work_in_good_order() -> None:
+    order = list[str]()
+
+    async def ends() -> None:
+        await asyncio.sleep(1)
+
+    await controllers(World()).run([ends()], before_release=lambda: order.append("release"))
+
+    assert order == ["release"]
+
+
+@virtual_time
+async def test_a_part_that_is_cancelled_by_nobody_ends_the_work() -> None:
+    async def ends() -> None:
+        await asyncio.sleep(1)
+        raise asyncio.CancelledError
+
+    work = controllers(World())
+    await work.run([ends()])
+
+    assert work.stop.is_set()
+
+
+@virtual_time
+async def test_what_fails_during_a_stop_does_not_cut_it_off() -> None:
+    order = list[str]()
+    work = controllers(World())
+
+    async def fails() -> None:
+        await work.stop.wait()
+        await asyncio.sleep(1)
+        raise ZeroDivisionError("during the stop")
+
+    async def last() -> None:
+        await asyncio.sleep(5)
+        order.append("farewell")
+
+    async def leave() -> None:
+        await asyncio.sleep(1)
+        work.stop.set()
+
+    with pytest.RaisesGroup(pytest.RaisesExc(ZeroDivisionError, match="during the stop")):
+        await work.run([fails()], passing=[leave()], last=last)
+
+    assert order == ["farewell"]
