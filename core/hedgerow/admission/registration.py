@@ -117,6 +117,8 @@ class RegisteredWebhook:
     reinvocation_policy: str | None = None
     """None: not rendered."""
     is_mutating: bool = True
+    review_versions: tuple[str, ...] = ("v1beta1", "v1")
+    """Of AdmissionReviews; an API server sends the first that it knows."""
 
 
 def registered_webhooks(mode: Mode, app: str, home: str, config: AdmissionConfig) -> tuple[RegisteredWebhook, ...]:
@@ -293,5 +295,5 @@ def _entry(webhook: RegisteredWebhook, client_config: dict[str, Any]) -> dict[st
         "sideEffects": "None",
         "timeoutSeconds": webhook.timeout_seconds,
         **({} if reinvocation is None else {"reinvocationPolicy": reinvocation}),
-        "admissionReviewVersions": ["v1beta1", "v1"],
+        "admissionReviewVersions": list(webhook.review_versions),
     }

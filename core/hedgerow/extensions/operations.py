@@ -90,9 +90,9 @@ class Extension:
     """
 
     key: ObjectKey
-    uid: str | None
     resource_version: str | None
     generation: int
+    observed_generation: int
     finalizers: tuple[str, ...]
     requested: str | None
     """The value of the operation annotation."""
@@ -108,9 +108,9 @@ class Extension:
         last = object_at(manifest, "status", "lastOperation")
         return cls(
             key=key_of(manifest),
-            uid=uid_of(manifest),
             resource_version=resource_version_of(manifest),
             generation=_generation(manifest),
+            observed_generation=integer_at(manifest, "status", "observedGeneration") or 0,
             finalizers=tuple(list_at(manifest, "metadata", "finalizers")),
             requested=annotations_of(manifest).get(OPERATION),
             is_terminating=is_terminating(manifest),
@@ -139,12 +139,14 @@ class Extension:
         resumed = _RESUMED.get(self.last_type)
         return resumed if resumed and self.last_state != SUCCEEDED else OperationType.RECONCILE
 
-    def rest(self, now: datetime) -> timedelta:
+    def rest(self, now: datetime, follows_specification: bool) -> timedelta:  # noqa: FBT001 -- of one caller
         """How long nothing is due; zero or less: an operation is.
 
         A process that has just started decides about every Extension, also about those that are as they should be.
+        With `follows_specification` a change of it asks for an operation.
         """
-        if self.requested in REQUESTED or self.is_terminating or self.last_state != SUCCEEDED:
+        is_changed = follows_specification and self.generation != self.observed_generation
+        if self.requested in REQUESTED or self.is_terminating or self.last_state != SUCCEEDED or is_changed:
             return timedelta()
         return PERIOD - (now - self.last_update) if self.last_update else timedelta()
 
@@ -177,9 +179,11 @@ def asks_for_operation(change: Change) -> bool:
         return False
     if annotations_of(new).get(OPERATION) in REQUESTED:
         return True
-    if old is None:
+    if old is None or uid_of(old) != uid_of(new):
         return is_terminating(new) or text_at(new, "status", "lastOperation", "state") != SUCCEEDED
-    return is_terminating(new) and old.get("status") == new.get("status")
+    # A list after an outage may show in one change that the deletion has begun and what we have written since.
+    has_begun = not is_terminating(old) or old.get("status") == new.get("status")
+    return is_terminating(new) and has_begun
 
 
 def changes_generation(change: Change) -> bool:

@@ -9,6 +9,7 @@ brings the next one.
 Source: rsyslog-relp §4.4, §6.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, auto
@@ -16,7 +17,7 @@ from functools import cache
 from typing import Final
 
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.builder import deploying, health_problem, new_for_shoot, new_secret
@@ -67,10 +68,14 @@ def _daemon_set(images: CleanerImages) -> bytes:
 
 
 class Phase(Enum):
-    """What is waited for: that the cleaner is healthy, or that it is gone."""
+    """What is waited for."""
 
     HEALTHY = auto()
+    """The cleaner: every node is clean then."""
     GONE = auto()
+    """That the cleaner goes: the nodes are clean."""
+    EARLIER_GONE = auto()
+    """That a cleaner goes of which is not known what it has cleaned; then another one is deployed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +95,17 @@ async def clean_nodes(namespace: str, images: CleanerImages | None, waiting: Wai
         waiting: what the last turn ended with, if it waits.
     """
     key = ObjectKey(namespace, CLEANER_MANAGED_RESOURCE)
-    if waiting is None or waiting.phase is Phase.HEALTHY:
+    if waiting is None or waiting.phase is not Phase.GONE:
         if images is not None and (unfinished := await _deployed(key, images, waiting)):
             return unfinished
         if error := await deploying.remove(key, "cleaned", with_prefix=False):
             return f"{_DESTROY}{error}"
         waiting = None
+    return await _gone(key, Phase.GONE, waiting)
+
+
+async def _gone(key: ObjectKey, phase: Phase, waiting: Waiting | None) -> Waiting | str | None:
+    """Wait for the end of a cleaner that is being deleted; none: it is gone."""
     match await deploying.look(MANAGED_RESOURCES, key):
         case None:
             return None
@@ -103,12 +113,16 @@ async def clean_nodes(namespace: str, images: CleanerImages | None, waiting: Wai
             return f"{_DESTROY}{message}"
         case managed_resource:
             late = deletion_problem(managed_resource, f"{_TIMEOUT}{still_exists(key)}")
-    return await _wait(waiting, Phase.GONE, f"{_DESTROY}{late}")
+    return await _wait(waiting, phase, f"{_DESTROY}{late}")
 
 
 async def _deployed(key: ObjectKey, images: CleanerImages, waiting: Waiting | None) -> Waiting | str | None:
     """Deploy the cleaner, unless it is waited for already; none: it is healthy."""
-    if waiting is None:
+    if waiting is None or waiting.phase is Phase.EARLIER_GONE:
+        earlier = await deploying.look(MANAGED_RESOURCES, key)
+        if isinstance(earlier, Mapping) and is_terminating(earlier):
+            return await _gone(key, Phase.EARLIER_GONE, waiting)
+        waiting = None
         if problem := images.problem:
             return problem
         if error := await deploying.deploy(*cleaner_objects(key.namespace, images), "extension-deleted"):

@@ -7,7 +7,7 @@ Source: rsyslog-relp §4; decisions D-4 to D-6.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from returns.result import Success
@@ -31,7 +31,7 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.builder import deploying
 from hedgerow.resource_manager.builder.managed_resource import error_codes
-from hedgerow.rsyslog_relp.cleaning import CleanerImages, Waiting, clean_nodes
+from hedgerow.rsyslog_relp.cleaning import CleanerImages, Phase, Waiting, clean_nodes
 from hedgerow.rsyslog_relp.monitoring import monitoring_config_map
 from hedgerow.rsyslog_relp.naming import CLEANER_MANAGED_RESOURCE, FINALIZER, MONITORING_CONFIG_MAP, TYPE
 
@@ -137,7 +137,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Lifecyc
 async def _reconciled(extension: Extension, snapshot: Snapshot, context: Context[LifecycleConfig]) -> Plan:
     if extension.requested == operations.WAIT_FOR_STATE:
         return Plan()
-    rest = extension.rest(context.now).total_seconds()
+    rest = extension.rest(context.now, context.config.ignore_operation_annotation).total_seconds()
     if rest > 0:
         return Plan(requeue_after=rest)
     cluster = _cluster_of(extension.key, snapshot)
@@ -167,20 +167,28 @@ class Turn:
         self.shoot = shoot
         self.images = context.config.images
         self.is_gone = False
+        self.cleaned: Waiting | None = None
+        """What the next turn goes on with once all nodes are clean."""
         self.waiting = context.state if isinstance(context.state, Waiting) else None
 
     async def run(self) -> Plan:
         """Perform the operation that is due."""
-        if self.extension.requested == operations.RECONCILE and (error := await self._remove_annotation()):
-            return _failure(self.extension.key, error)
         operation = self.extension.operation
         if operation is None or (operation is OperationType.DELETE and FINALIZER not in self.extension.finalizers):
-            return Plan()
-        if error := await self._begin(operation):
-            return _failure(self.extension.key, error)
+            return self._ended(await self._take_request())
+        # The request goes once the status keeps it: should the process die in between, it is still to be done.
+        if error := await self._begin(operation) or await self._take_request():
+            return self._ended(error)
         if self.is_gone:
             return Plan()
         return await self._concluded(operation, await self._perform(operation))
+
+    def _ended(self, error: str | None) -> Plan:
+        """The plan without anything more to do, or with the error that ends the turn."""
+        if error is None:
+            return Plan()
+        # What is clean stays clean: only a failure of the cleaning itself begins it anew.
+        return replace(_failure(self.extension.key, error), state=self.cleaned)
 
     async def _concluded(self, operation: OperationType, performed: Waiting | str | None) -> Plan:
         """Tell what became of an operation, unless it waits, and finish one that has succeeded."""
@@ -191,13 +199,15 @@ class Turn:
         if performed is not None:
             status = operations.failed(operation, generation, performed, error_codes(performed), now)
             await self._patch("failed", {"status": status}, subresource="status")
-            return _failure(self.extension.key, performed)
+            return self._ended(performed)
         status = operations.succeeded(operation, generation, now)
+        is_resumed = operation is OperationType.MIGRATE and self.extension.requested != operations.MIGRATE
+        # Nothing but the status asks for this migration, and once that says that it is over nothing does.
+        if is_resumed and (error := await self._set_finalizers([], "migrated")):
+            return self._ended(error)
         error = await self._patch("succeeded", {"status": status}, subresource="status") or await self._end(operation)
-        if error:
-            return _failure(self.extension.key, error)
-        is_followed = operation in {OperationType.CREATE, OperationType.RECONCILE}
-        return Plan(requeue_after=operations.PERIOD.total_seconds() if is_followed else None)
+        is_followed = error is None and operation in {OperationType.CREATE, OperationType.RECONCILE}
+        return Plan(requeue_after=operations.PERIOD.total_seconds()) if is_followed else self._ended(error)
 
     async def _begin(self, operation: OperationType) -> str | None:
         """Hold the Extension, and tell that the operation has begun."""
@@ -228,9 +238,9 @@ class Turn:
             case OperationType.DELETE:
                 others = [each for each in self.extension.finalizers if each != FINALIZER]
                 return await self._set_finalizers(others, "released")
-            case OperationType.MIGRATE:
+            case OperationType.MIGRATE if self.extension.finalizers:
                 return await self._set_finalizers([], "migrated") or await self._remove_annotation()
-            case OperationType.RESTORE:
+            case OperationType.MIGRATE | OperationType.RESTORE:
                 return await self._remove_annotation()
             case _:
                 return None
@@ -245,28 +255,29 @@ class Turn:
             images = None if is_terminating(self.shoot) else self.images
             if unfinished := await clean_nodes(namespace, images, self.waiting):
                 return unfinished
+            self.cleaned = Waiting(Phase.GONE, await Now())
         key = ObjectKey(namespace, MONITORING_CONFIG_MAP)
         return await deploying.delete(CONFIG_MAPS, key, "extension-deleted")
 
+    async def _take_request(self) -> str | None:
+        return await self._remove_annotation() if self.extension.requested == operations.RECONCILE else None
+
     async def _remove_annotation(self) -> str | None:
-        if self.extension.requested is None:
+        if self.extension.requested is None or self.is_gone:
             return None
         return await self._patch("operation-taken", {"metadata": {"annotations": {OPERATION: None}}})
 
     async def _set_finalizers(self, finalizers: list[str], reason: str) -> str | None:
-        """A merge patch replaces the whole list, so it must not meet one to which somebody else has added."""
-        patch = {"metadata": {"finalizers": finalizers or None}}
-        return await self._patch(reason, patch, resource_version=self.extension.resource_version)
+        return await self._patch(reason, {"metadata": {"finalizers": finalizers or None}})
 
-    async def _patch(
-        self, reason: str, patch: Mapping[str, Any], *, subresource: str = "", resource_version: str | None = None
-    ) -> str | None:
+    async def _patch(self, reason: str, patch: Mapping[str, Any], *, subresource: str = "") -> str | None:
         """Change the Extension, and know it as it is then; one that is gone needs no change.
 
-        Its uid keeps the API server from changing another one of its name, made since.
+        Only the version that was decided about is changed: another Extension of its name may have been made since, and
+        a merge patch replaces the whole list of finalizers.
         """
-        patch = with_value(patch, ("metadata", "uid"), self.extension.uid)
-        result = await MergePatch(EXTENSIONS, self.extension.key, patch, reason, resource_version, subresource)
+        version = self.extension.resource_version
+        result = await MergePatch(EXTENSIONS, self.extension.key, patch, reason, version, subresource)
         if result.error is not None:
             self.is_gone = result.error.is_not_found
             return None if self.is_gone else result.error.message

@@ -23,6 +23,7 @@ from hedgerow.rsyslog_relp.naming import NAMESPACE_LABEL, SHOOT_LABEL, TYPE
 
 NAME: Final = f"gardener-extension-{TYPE}"
 _DOMAIN: Final = "extensions.gardener.cloud"
+_VERSIONS: Final = ("v1", "v1beta1")
 _OF_SHOOTS: Final = LabelSelector(match_expressions=(Requirement(NAMESPACE_LABEL, Operator.IN, ("true",)),))
 _REGISTERED: Final = (
     RegisteredWebhook(
@@ -30,6 +31,7 @@ _REGISTERED: Final = (
         f"{operating_system_config.NAME}.{TYPE}.{_DOMAIN}",
         written(OPERATING_SYSTEM_CONFIGS.group, OPERATING_SYSTEM_CONFIGS.version, OPERATING_SYSTEM_CONFIGS.plural),
         _OF_SHOOTS,
+        review_versions=_VERSIONS,
     ),
     RegisteredWebhook(
         shoot_admission.PATH,
@@ -37,6 +39,7 @@ _REGISTERED: Final = (
         written(SHOOTS.group, "*", SHOOTS.plural),
         object_selector=LabelSelector(((SHOOT_LABEL, "true"),)),
         is_mutating=False,
+        review_versions=_VERSIONS,
     ),
 )
 

@@ -63,6 +63,8 @@ def seed(servers: Path) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture
-def shoot(seed: ControlPlane, namespace_prefix: str) -> Shoot:
-    """A Shoot without the extension."""
-    return Shoot(seed, f"shoot--{namespace_prefix}")
+def shoot(seed: ControlPlane, namespace_prefix: str) -> Iterator[Shoot]:
+    """A Shoot without the extension. What a test leaves goes: the next one's processes would look after it."""
+    own = Shoot(seed, f"shoot--{namespace_prefix}")
+    yield own
+    own.clear()

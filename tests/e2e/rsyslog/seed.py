@@ -89,6 +89,13 @@ class Shoot:
         spec = {"type": TYPE, **({"providerConfig": config} if config else {})}
         self.create(EXTENSIONS, {"metadata": {"namespace": self.namespace, "name": TYPE}, "spec": spec})
 
+    def clear(self) -> None:
+        """Take the Extension and its cleaner away, whoever holds them."""
+        for resource, name in ((EXTENSIONS, TYPE), (MANAGED_RESOURCES, CLEANER)):
+            path = object_path(resource, ObjectKey(self.namespace, name))
+            self.control_plane.request("PATCH", path, {"metadata": {"finalizers": None}})
+            self.control_plane.request("DELETE", path)
+
     def ask_for(self, operation: str) -> None:
         """Annotate the Extension."""
         patch = {"metadata": {"annotations": {OPERATION: operation}}}

@@ -52,12 +52,18 @@ def test_an_extension_comes_and_goes_when_every_node_is_clean(shoot: Shoot, exte
     assert errors_of(extension.log_lines()) == []
 
 
-def test_a_cleaner_that_nobody_applies_holds_the_extension(shoot: Shoot, extension: ExtensionProcess) -> None:
+def test_a_cleaner_that_nobody_applies_holds_the_extension(
+    seed: ControlPlane, shoot: Shoot, extension: ExtensionProcess
+) -> None:
     shoot.enable()
     reached(shoot, "Create")
 
     shoot.disable()
     until(lambda: shoot.cleaner is not None, "the cleaner is there")
+    other = Shoot(seed, f"{shoot.namespace}-other")
+    other.enable()
+    reached(other, "Create")  # the process had time to release the first one
+    other.clear()
 
     assert shoot.last_operation == ("Delete", "Processing")
     assert shoot.extension["metadata"]["finalizers"] == [FINALIZER]

@@ -100,7 +100,7 @@ class RecordedExtension:
 
             key = key_of(self.recording["extension"])
             plan, _ = executed(reconcile(key, snapshot, Context(self.now, self.config, state)), perform)
-            if plan.state is None:
+            if plan.state is None or plan.failures:
                 return plan
             state, self.now = plan.state, self.now + TWO_SECONDS
 

@@ -133,6 +133,7 @@ transform_namespace: Final = keeping(*IDENTITY, "metadata.labels", "status.phase
 transform_endpoints: Final = keeping(*IDENTITY, "subsets")
 transform_cluster: Final = keeping(
     *IDENTITY,
+    "spec.shoot.apiVersion",
     "spec.shoot.kind",
     *(f"spec.shoot.spec.networking.{name}" for name in ShootNetworks._fields),
     "spec.shoot.spec.provider.workers.name",

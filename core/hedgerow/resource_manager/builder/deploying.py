@@ -99,13 +99,13 @@ async def remove(key: ObjectKey, reason: str, *, with_prefix: bool) -> str | Non
 
 
 async def delete(resource: Resource, key: ObjectKey, reason: str) -> str | None:
-    """Delete an object as it is now; one that does not exist needs no deletion."""
+    """Delete an object, in whatever version; one that does not exist needs no deletion."""
     stored = await look(resource, key)
     if isinstance(stored, NotAnswered):
         return stored.message
     if stored is None or is_terminating(stored):
         return None
-    return await sent(Delete(resource, key, reason, uid_of(stored), resource_version_of(stored)))
+    return await sent(Delete(resource, key, reason, uid_of(stored)))
 
 
 async def look(resource: Resource, key: ObjectKey) -> Manifest | NotAnswered | None:

@@ -53,7 +53,7 @@ def test_changes_and_deletions_name_the_object_that_they_were_decided_for(name: 
         match action:
             case Delete():
                 assert action.uid
-                assert action.resource_version
+                assert action.resource_version or action.reason in world.unconditional
             case MergePatch():
                 assert action.resource_version or action.reason in world.unconditional
             case Update():

@@ -440,7 +440,7 @@ def extensions(draw: st.DrawFn) -> World:
             "failed Shoot": patch(clusters, {"spec": {"shoot": {"status": {"lastOperation": {"state": "Failed"}}}}}),
         },
         (Kind(EXTENSIONS, has_status=True, has_generation=True), Kind(CLUSTERS), Kind(MANAGED_RESOURCES)),
-        frozenset({"started", "succeeded", "failed", "operation-taken", "monitoring"}),
+        frozenset({"monitoring", "extension-deleted"}),
         without_times,
     )
 

@@ -138,9 +138,12 @@ def test_a_success_rests_for_an_hour_whoever_starts_the_process_anew() -> None:
     assert not seed.stage.turns[-1].steps
 
 
-@pytest.mark.parametrize("operation", ["wait-for-state", "reconcile"])
-def test_nothing_is_done_while_a_state_is_awaited_or_the_shoot_has_failed(operation: str) -> None:
-    seed = Seed(extension(operation), {**RUNNING, "status": {"lastOperation": {"state": "Failed"}}})
+HAS_FAILED: Manifest = {**RUNNING, "status": {"lastOperation": {"state": "Failed"}}}
+
+
+@pytest.mark.parametrize(("operation", "shoot"), [("wait-for-state", RUNNING), ("reconcile", HAS_FAILED)])
+def test_nothing_is_done_while_a_state_is_awaited_or_the_shoot_has_failed(operation: str, shoot: Manifest) -> None:
+    seed = Seed(extension(operation), shoot)
 
     assert seed.turn() == Plan()
     assert not seed.stage.sent
@@ -349,7 +352,9 @@ def test_a_migration_goes_before_a_deletion() -> None:
         (extension(), extension("reconcile"), True),
         (extension(), extension("wait-for-state"), False),
         (extension(), extension(**DELETED), True),
-        (extension(), extension(last=BAD, **DELETED), False),
+        (extension(), extension(last=BAD, **DELETED), True),
+        (extension(**DELETED), extension(last=BAD, **DELETED), False),
+        (extension(uid="one"), extension(uid="two", last=BAD), True),
         (extension(), None, False),
     ],
 )
@@ -441,7 +446,11 @@ def test_a_reconciliation_that_fails_says_why(fault: Callable[[Any], bool], erro
 
 @pytest.mark.parametrize("reason", ["operation-taken", "started"])
 def test_a_request_that_cannot_be_taken_off_is_told(reason: str) -> None:
-    assert error_of(turn_with(Seed(extension("reconcile", SUCCEEDED)), writing(reason))) == BOOM
+    seed = Seed(extension("reconcile", {**SUCCEEDED, "lastUpdateTime": "2026-01-01T23:59:00Z"}))
+
+    assert error_of(turn_with(seed, writing(reason))) == BOOM
+    seed.turn()
+    assert seed.last_operation == ("Reconcile", "Succeeded", 100)
 
 
 def test_monitoring_that_is_as_it_should_be_is_left_alone() -> None:
@@ -595,3 +604,45 @@ def test_a_migration_that_failed_goes_on_without_being_asked_for_again() -> None
 
     assert seed.last_operation == ("Migrate", "Succeeded", 100)
     assert "operation-taken" not in [action.reason for action in seed.stage.sent]
+
+
+@pytest.mark.parametrize("fault", [reading(CONFIG_MAPS), writing("succeeded"), writing("released")])
+def test_what_is_clean_is_not_cleaned_again(fault: Callable[[Any], bool]) -> None:
+    seed = deleted()
+    seed.turn()
+    seed.become_healthy()
+
+    plan = turn_with(seed, fault, seed.stage.turns[-1].plan.state)
+    assert error_of(plan) == BOOM
+    plan = turn_with(seed, lambda _step: False, plan.state)
+
+    assert plan == Plan()
+    assert seed.extension is None
+    assert seed.get(MANAGED_RESOURCES, CLEANER) is None
+
+
+def test_a_cleaner_that_goes_for_an_unknown_reason_is_followed_by_another() -> None:
+    seed = deleted()
+    seed.turn()
+    seed.hold()
+    seed.become_healthy()
+    seed.turn()
+    seed.stage.restart()
+
+    assert seed.turn().requeue_after == 120
+    seed.stage.remove(in_target(seed.get(MANAGED_RESOURCES, CLEANER))[0])
+    assert seed.turn().requeue_after == 120
+    seed.become_healthy()
+    assert seed.turn() == Plan()
+    assert seed.extension is None
+
+
+@pytest.mark.parametrize(("follows", "is_due"), [(True, True), (False, False)])
+def test_a_change_of_the_specification_is_due_where_annotations_are_ignored(*, follows: bool, is_due: bool) -> None:
+    seed = Seed(extension(), ignore_operation_annotation=follows)
+    seed.turn()
+    seed.stage.patch(seed.stage.world.subject, {"spec": {"providerConfig": {"a": 1}}})
+
+    seed.turn()
+
+    assert bool(seed.stage.turns[-1].steps) is is_due

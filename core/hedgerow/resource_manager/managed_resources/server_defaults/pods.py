@@ -6,7 +6,7 @@ Source: Kubernetes API, Pod, Volume, PersistentVolume, PersistentVolumeClaim and
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hedgerow.machinery.reading import object_at
+from hedgerow.machinery.reading import UnreadableError, object_at
 from hedgerow.resource_manager.managed_resources.server_defaults.rules import StorageRule, rule, spec_rule
 
 _FILES: Final = rule({"defaultMode": 0o644})
@@ -15,6 +15,14 @@ _RESOURCES: Final = rule(quantities="requests limits")
 
 def _device(omitted: str = "", **defaults: Any) -> StorageRule:
     return rule(defaults, omitted=f"readOnly fsType partition {omitted} {' '.join(defaults)}")
+
+
+def _labels_of_the_template(spec: Mapping[str, Any]) -> Any:
+    """The selector of a ReplicationController that states none; a template of another shape has no labels."""
+    try:
+        return object_at(spec, "template", "metadata").get("labels")
+    except UnreadableError:
+        return None
 
 
 _DEVICES: Final[Mapping[str, StorageRule]] = {
@@ -149,9 +157,7 @@ RULES: Final[Mapping[tuple[str, str], StorageRule]] = {
     ("", "PersistentVolumeClaim"): rule(spec=_claim(assigned="storageClassName volumeName")),
     ("", "Pod"): _POD,
     ("", "PodTemplate"): rule(template=_POD),
-    ("", "ReplicationController"): _workload(
-        {"replicas": 1, "selector": lambda spec: object_at(spec, "template", "metadata").get("labels")}
-    ),
+    ("", "ReplicationController"): _workload({"replicas": 1, "selector": _labels_of_the_template}),
     ("apps", "DaemonSet"): _workload(
         {"revisionHistoryLimit": 10, "updateStrategy": {}},
         "deprecated.daemonset.template.generation",

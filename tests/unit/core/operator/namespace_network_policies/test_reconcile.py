@@ -256,4 +256,5 @@ def test_objects_are_kept_as_far_as_they_are_read() -> None:
     kept = world.snapshot.get(CLUSTERS, ObjectKey("", SHOOT))
 
     spec = {"networking": SHOOT_NETWORKING, "provider": {"workers": [{"name": "w"}]}}
-    assert kept == {"metadata": {"name": SHOOT}, "spec": {"shoot": {"kind": "Shoot", "spec": spec}}}
+    shoot = {"apiVersion": "core.gardener.cloud/v1beta1", "kind": "Shoot", "spec": spec}
+    assert kept == {"metadata": {"name": SHOOT}, "spec": {"shoot": shoot}}

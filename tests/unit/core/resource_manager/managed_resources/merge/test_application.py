@@ -314,3 +314,12 @@ def test_fields_that_nobody_knows_survive(unknown: Manifest, kind: str) -> None:
 
     assert merged["unknown"] == merged["spec"]["unknown"] == merged["metadata"]["unknown"] == unknown
     assert merged["metadata"]["labels"]["foreign"] == "x"
+
+
+def test_a_live_object_of_another_shape_is_put_right() -> None:
+    controller = {"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": "x", "namespace": "a"}}
+    live = {**controller, "spec": {"template": 3, "selector": {"a": "b"}, "replicas": 1}}
+
+    result = application({**controller, "spec": {"replicas": 1}}, live, INSTRUCTIONS)
+
+    assert isinstance(result.unwrap(), UpdateObject)
