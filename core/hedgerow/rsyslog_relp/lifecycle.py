@@ -145,18 +145,18 @@ async def _reconciled(extension: Extension, snapshot: Snapshot, context: Context
         return _failure(extension.key, f'{CLUSTERS} "{extension.key.namespace}" not found')
     if _has_failed(cluster):
         return Plan()
-    return await Turn(extension, object_at(cluster, "spec", "shoot"), context).run()
+    return await Reconciliation(extension, object_at(cluster, "spec", "shoot"), context).run()
 
 
 def _failure(key: ObjectKey, error: str) -> Plan:
     return failed(Failure(EXTENSIONS, key, Problem("", error), retryable=True))
 
 
-class Turn:
-    """One turn of an Extension, which is known as the API server stored it last."""
+class Reconciliation:
+    """One reconciliation of an Extension, which is known as the API server stored it last."""
 
     def __init__(self, extension: Extension, shoot: Manifest, context: Context[LifecycleConfig]) -> None:
-        """A turn that has not begun.
+        """A reconciliation that has not begun.
 
         Args:
             extension: ours.
