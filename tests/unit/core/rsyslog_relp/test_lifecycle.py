@@ -646,3 +646,13 @@ def test_a_change_of_the_specification_is_due_where_annotations_are_ignored(*, f
     seed.turn()
 
     assert bool(seed.stage.turns[-1].steps) is is_due
+
+
+def test_a_migration_that_fails_at_its_finalizers_is_taken_up_again() -> None:
+    seed = Seed(extension(last={**BAD, "type": "Migrate"}, finalizers=[FINALIZER]))
+
+    assert error_of(turn_with(seed, writing("migrated"))) == BOOM
+    seed.turn()
+
+    assert seed.last_operation == ("Migrate", "Succeeded", 100)
+    assert not seed.extension["metadata"].get("finalizers")
