@@ -151,7 +151,7 @@ def event_without_credentials(event: Any, authorization: str) -> Any:
 
 
 def _secrets_in(authorization: str) -> re.Pattern[str]:
-    """What nobody may read, the longest first, as one may be part of another."""
+    """The credentials to hide, the longest first: one may be part of another."""
     scheme, _, credential = authorization.partition(" ")
     secrets = {credential}
     if scheme.lower() == "basic":

@@ -1,8 +1,8 @@
 """As which resource an API server serves a kind.
 
 Expected flow: `look_up` asks, `known` shows what has been found out since; all who read a cluster share both.
-Guarantees: one request for a group and version at a time, whoever waits for it. What is served is known until something
-hints that it may have changed, and is looked at again from time to time, as not every change is hinted at. That a kind
+Guarantees: one request for a group and version at a time, which all who wait share. What is served is known until
+something hints at a change; as not every change does, it is looked at again from time to time. That a kind
 is not served is known for a minute; for some seconds where it is new, as a server that has just started does not know
 yet all that it serves; for a second after a hint that it may be served soon, as a definition takes a moment to be
 established. That there was no answer is not known afterwards. A kind that is built in, and was served once, never

@@ -51,7 +51,7 @@ def held_by(identity: str, lease: Manifest | None, key: ObjectKey, *, duration: 
     Only a claim starts a new term: it sets the acquire time and counts a transition. Everything else of an existing
     Lease stays, its resourceVersion included, which makes it the precondition of the write.
 
-    It lasts `duration` seconds, rounded up so that nobody takes it early; `now` is wall-clock time.
+    It lasts `duration` seconds, rounded up so that no replica takes it early; `now` is wall-clock time.
     """
     is_renewal = lease is not None and holder_of(lease) == identity
     spec: dict[str, Any] = {

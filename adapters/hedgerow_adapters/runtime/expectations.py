@@ -67,16 +67,14 @@ class Expectations:
             return
         self._forget_what_was_seen()
         place = action.resource, action.key, action.cluster
-        if not isinstance(action, Delete) and written.resource_version is None:
-            if key in self._pending:
-                self._pending[key].deletions.pop(place, None)
-            return
-        versions, deletions = self._pending.setdefault(key, _Pending({}, {}))
         if isinstance(action, Delete):
-            deletions[place] = action.uid
+            self._pending.setdefault(key, _Pending({}, {})).deletions[place] = action.uid
         elif written.resource_version is not None:
+            versions, deletions = self._pending.setdefault(key, _Pending({}, {}))
             deletions.pop(place, None)
             versions[watcher] = max(versions.get(watcher, 0), written.resource_version)
+        elif key in self._pending:
+            self._pending[key].deletions.pop(place, None)
 
     def _forget_what_was_seen(self) -> None:
         """Drop what the caches show; only now and then, as it looks at all keys."""

@@ -100,7 +100,7 @@ class Planner(Simulation):
         return KeyPlan(steps, (*failures, Failure(self.controller.primary, key, Problem("", problem))))
 
     def _turn_of(self, key: ObjectKey) -> Happening:
-        """Take a turn of a key; nobody waits any more then but for what it leads to."""
+        """Take a turn of a key. Afterwards only the keys that the turn enqueued are waiting."""
         self._settle()
         (seat,) = self._seats
         seat.runner.queue.release(key)

@@ -103,7 +103,7 @@ class Simulation:
 
     @property
     def conflict(self) -> str:
-        """Which controller's work another one or another key undoes, as a sentence; empty: nobody's."""
+        """A sentence: which controller undoes the work of another, or of another of its keys; empty: none does."""
         conflicts = ((seat.runner.controller.name, seat.account.conflict) for seat in self._seats)
         return next((f"{name} did not come to rest: {conflict}" for name, conflict in conflicts if conflict), "")
 

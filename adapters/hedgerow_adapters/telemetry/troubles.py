@@ -24,7 +24,7 @@ PAUSE: Final = 60.0
 REMEMBERED: Final = 8192
 """Troubles: more than that, such as one of each of very many keys, are said more often."""
 TRANSIENT: Final = 3.0
-"""Seconds for which nobody has to worry about what mends itself."""
+"""Seconds for which a trouble that mostly mends itself is not told."""
 _MENDS_ITSELF: Final = frozenset({"forbidden", "expired"})
 """An API server that has just started does not know its roles yet; what it has forgotten a list brings at once."""
 _COMMON: Final = frozenset({"disconnected", "expired"})

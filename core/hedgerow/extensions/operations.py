@@ -172,7 +172,7 @@ def transform_extension(extension_type: str) -> Callable[[Manifest], Manifest]:
 def asks_for_operation(change: Change) -> bool:
     """Whether a change of an Extension asks for an operation, by its annotation, deletion or status.
 
-    An update of the specification asks for nothing: whoever makes it also annotates the Extension.
+    An update of the specification asks for nothing: Gardener annotates the Extension when it makes one.
     """
     old, new = change.old, change.new
     if new is None:

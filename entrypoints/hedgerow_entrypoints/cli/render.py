@@ -1,7 +1,6 @@
 """`hedgerow render`: the files that a component puts on nodes, to look at them or to try them out."""
 
 from base64 import b64decode
-from binascii import Error as NotBase64Error
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -111,7 +110,7 @@ def _texts(secret: Manifest, field: str) -> Iterator[tuple[str, str]]:
 def _decoded(source: SourceText, name: str, text: str) -> bytes:
     try:
         return b64decode(text, validate=True)
-    except (NotBase64Error, ValueError) as error:
+    except ValueError as error:
         raise CommandError(f"{source.path}: data[{name}]: must be encoded in base64") from error
 
 

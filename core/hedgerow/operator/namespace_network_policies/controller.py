@@ -93,7 +93,7 @@ def namespace_network_policy_controller(
 
 
 def is_ours(policy: Manifest) -> bool:
-    """True if a policy has one of our names and our description, whoever did this work before."""
+    """True if a policy has one of our names and our description; Gardener's operator writes the same ones."""
     return key_of(policy).name in NAMES and POLICY_DESCRIPTION in annotations_of(policy)
 
 

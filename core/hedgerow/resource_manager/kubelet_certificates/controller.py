@@ -128,7 +128,7 @@ def _may_be_undecided(change: Change) -> bool:
 
 
 def awaits_verdict(csr: Manifest) -> bool:
-    """True if a kubelet asks for a serving certificate and nobody has decided; failed signing is no verdict."""
+    """True if a kubelet asks for a serving certificate and no verdict is there; failed signing is none."""
     return text_at(csr, "spec", "signerName") == KUBELET_SERVING and not is_decided(csr)
 
 
