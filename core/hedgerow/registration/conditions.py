@@ -1,0 +1,53 @@
+"""Writes conditions of garden objects, whose status has several writers.
+
+A merge patch replaces the whole list, so that it has to name the version that it is made for. Each writer says what its
+own conditions are; those of the others stay.
+
+Source: controller-registration §2, §3.5.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.conditions import Condition, conditions_of, merge
+from hedgerow.machinery.objects import Manifest, Resource, key_of, resource_version_of
+from hedgerow.machinery.plan import MergePatch
+from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
+
+MOST_ATTEMPTS: Final = 5
+_CONFLICT: Final = 409
+
+Checked: TypeAlias = Callable[[Sequence[Condition]], Sequence[Condition]]
+"""The writer's own conditions, given all that the object has."""
+
+
+async def write_conditions(resource: Resource, garden_object: Manifest, checked: Checked, reason: str) -> str | None:
+    """Store the writer's conditions unless they are there; why that failed, in the words of the API server.
+
+    In a conflict the object is read again, and the writer asked again. One that is gone needs no conditions.
+
+    Args:
+        resource: of the garden.
+        garden_object: as it was last read.
+        checked: is called once for each attempt.
+        reason: which rule asks for it.
+    """
+    key, manifest = key_of(garden_object), garden_object
+    for attempt in range(1, MOST_ATTEMPTS + 1):
+        existing = conditions_of(manifest)
+        conditions = merge(existing, *checked(existing))
+        if conditions == existing:
+            return None
+        patch = {"status": {"conditions": [condition.manifest() for condition in conditions]}}
+        version = resource_version_of(manifest)
+        error = (await MergePatch(resource, key, patch, reason, version, "status", Cluster.SOURCE)).error
+        if error is None or error.is_not_found:
+            return None
+        if error.code != _CONFLICT or attempt == MOST_ATTEMPTS:
+            return error.message
+        answer = await ObjectQuestion(resource, key, Cluster.SOURCE)
+        if isinstance(answer, NotAnswered):
+            return None if answer.is_not_found else answer.message
+        (manifest,) = answer.objects
+    raise AssertionError("the last attempt returns")

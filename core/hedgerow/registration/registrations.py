@@ -1,0 +1,164 @@
+"""ControllerRegistrations as decisions read them, with their defaults.
+
+Source: controller-registration §2.1.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final, Self
+
+from returns.result import Failure
+
+from hedgerow.api.registrations import POD_SECURITY_ENFORCE
+from hedgerow.machinery.failures import invalid
+from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of, resource_version_of
+from hedgerow.machinery.reading import (
+    UnreadableError,
+    boolean_at,
+    each_at,
+    object_at,
+    objects_at,
+    text_at,
+    with_each,
+    with_value,
+)
+from hedgerow.machinery.scalars import parse_duration
+
+EXTENSION: Final = "Extension"
+DEFAULT_RECONCILE_TIMEOUT: Final = "3m0s"
+_LIFECYCLE: Final = {
+    "reconcile": "AfterKubeAPIServer",
+    "delete": "BeforeKubeAPIServer",
+    "migrate": "BeforeKubeAPIServer",
+}
+
+
+class Policy(StrEnum):
+    """When a registration is installed into a seed beside when something there needs it."""
+
+    ON_DEMAND = "OnDemand"
+    ALWAYS = "Always"
+    ALWAYS_EXCEPT_NO_SHOOTS = "AlwaysExceptNoShoots"
+
+
+def type_id(kind: str, type_: str) -> str:
+    """The identity of what an extension controller serves, such as `Worker/aws`."""
+    return f"{kind}/{type_}"
+
+
+def with_defaults(registration: Manifest) -> Manifest:
+    """The registration with every default that depends on other fields (§2.1.2); UnreadableError as readers say."""
+    registration = with_each(registration, ("spec", "resources"), _resource_with_defaults)
+    deployment = object_at(registration, "spec").get("deployment")
+    if deployment is None or text_at(registration, "spec", "deployment", "policy"):
+        return registration
+    return with_value(registration, ("spec", "deployment", "policy"), Policy.ON_DEMAND.value)
+
+
+def _resource_with_defaults(resource: Mapping[str, Any]) -> Mapping[str, Any]:
+    added: dict[str, Any] = {} if resource.get("primary") is not None else {"primary": True}
+    is_extension = resource.get("kind") == EXTENSION
+    if is_extension:
+        defaults = {"globallyEnabled": False, "reconcileTimeout": DEFAULT_RECONCILE_TIMEOUT}
+        added |= {name: value for name, value in defaults.items() if resource.get(name) is None}
+    lifecycle = resource.get("lifecycle")
+    if lifecycle is not None or is_extension:
+        given = object_at(resource, "lifecycle")
+        added["lifecycle"] = {**given, **{name: text for name, text in _LIFECYCLE.items() if not given.get(name)}}
+    return {**resource, **added} if added else resource
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """Before or after which state of a Shoot's kube-apiserver its Extension is worked on."""
+
+    reconcile: str
+    delete: str
+    migrate: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServedType:
+    """One kind and type that an extension controller serves."""
+
+    kind: str
+    type: str
+    primary: bool
+    globally_enabled: bool
+    """True: every Shoot has such an Extension that does not opt out."""
+    workerless_supported: bool
+    reconcile_timeout: timedelta | None
+    """Of Extensions; none for other kinds."""
+    lifecycle: Lifecycle | None
+    """Of Extensions."""
+
+    @property
+    def id(self) -> str:
+        """Kind and type."""
+        return type_id(self.kind, self.type)
+
+    @classmethod
+    def of(cls, resource: Mapping[str, Any]) -> Self:
+        """The entry of `spec.resources` of a registration with defaults; UnreadableError names what is wrong."""
+        lifecycle = object_at(resource, "lifecycle")
+        return cls(
+            kind=text_at(resource, "kind") or "",
+            type=text_at(resource, "type") or "",
+            primary=boolean_at(resource, "primary") is not False,
+            globally_enabled=boolean_at(resource, "globallyEnabled") is True,
+            workerless_supported=boolean_at(resource, "workerlessSupported") is True,
+            reconcile_timeout=_duration(text_at(resource, "reconcileTimeout")),
+            lifecycle=Lifecycle(**{name: text_at(lifecycle, name) or "" for name in _LIFECYCLE}) if lifecycle else None,
+        )
+
+
+def _duration(text: str | None) -> timedelta | None:
+    if text is None:
+        return None
+    duration = parse_duration(text)
+    if isinstance(duration, Failure):
+        raise UnreadableError(invalid("reconcileTimeout", text, duration.failure()))
+    return duration.unwrap()
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """One ControllerRegistration."""
+
+    name: str
+    resource_version: str
+    is_terminating: bool
+    pod_security_level: str | None
+    """What the namespaces of its installations enforce; none: the cluster's default."""
+    served: tuple[ServedType, ...]
+    policy: str
+    """One of `Policy`, unless nobody has validated the object; empty: it deploys nothing."""
+    deployment_refs: tuple[str, ...]
+    """Names of ControllerDeployments; the first counts."""
+    spec: Mapping[str, Any]
+    """With defaults."""
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Self:
+        """The registration with its defaults; UnreadableError names the field that cannot be read."""
+        manifest = with_defaults(manifest)
+        return cls(
+            name=key_of(manifest).name,
+            resource_version=resource_version_of(manifest) or "",
+            is_terminating=is_terminating(manifest),
+            pod_security_level=annotations_of(manifest).get(POD_SECURITY_ENFORCE),
+            served=each_at(ServedType.of, manifest, "spec", "resources"),
+            policy=text_at(manifest, "spec", "deployment", "policy") or "",
+            deployment_refs=tuple(
+                text_at(reference, "name") or ""
+                for reference in objects_at(manifest, "spec", "deployment", "deploymentRefs")
+            ),
+            spec=object_at(manifest, "spec"),
+        )
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Every kind and type that it serves, as primary controller or not."""
+        return frozenset(served.id for served in self.served)
