@@ -113,6 +113,10 @@ class Sandbox:
         ours = [item for item in items if item["metadata"]["namespace"] in self.namespaces]
         return {f"{item['metadata']['namespace']}/{item['metadata']['name']}": item for item in ours}
 
+    def events_of(self, controller: str) -> list[Manifest]:
+        """The Events that a controller recorded; the API server records some about Services, when its caches lag."""
+        return [each for each in self.objects("Event").values() if each["reportingController"] == controller]
+
     def policies(self) -> dict[str, Manifest]:
         """The policies in these namespaces as files would hold them, by namespace and name without the prefix."""
         return self.by_short_name(self.objects("NetworkPolicy").values())

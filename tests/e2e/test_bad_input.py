@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.resource_manager import ResourceManager
+from tests.e2e.resource_manager import NETWORK_POLICIES, ResourceManager
 from tests.e2e.sandbox import Manifest, N, Sandbox, cross_pair, pair, service
 
 REFUSALS: Final = "controller_runtime_terminal_reconcile_errors_total"
@@ -16,7 +16,7 @@ def shop(sandbox: Sandbox) -> str:
 
 
 def warnings_about(sandbox: Sandbox, name: str) -> list[Manifest]:
-    return [event for event in sandbox.objects("Event").values() if event["regarding"]["name"] == name]
+    return [event for event in sandbox.events_of(NETWORK_POLICIES) if event["regarding"]["name"] == name]
 
 
 def wait_for_warning(sandbox: Sandbox, process: ResourceManager, name: str) -> Manifest:

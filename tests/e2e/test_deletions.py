@@ -2,8 +2,8 @@
 
 from hedgerow_adapters.runtime.deletions import STOPPED_FOR
 from tests.e2e.landscapes import landscape, offline_settings, simulated
-from tests.e2e.resource_manager import ResourceManager, errors_of
-from tests.e2e.sandbox import LABEL, Sandbox, cross_pair, pair, service
+from tests.e2e.resource_manager import NETWORK_POLICIES, ResourceManager, errors_of
+from tests.e2e.sandbox import LABEL, Manifest, Sandbox, cross_pair, pair, service
 
 
 def test_selectors_that_match_nothing_delete_nothing(sandbox: Sandbox) -> None:
@@ -11,26 +11,52 @@ def test_selectors_that_match_nothing_delete_nothing(sandbox: Sandbox) -> None:
     sandbox.create(*manifests)
     with ResourceManager(sandbox.folder, sandbox.configuration(offline_settings(sandbox))) as process:
         sandbox.wait_for_policies(simulated(sandbox, manifests, process.config_file))
+        assert process.terminate() == 0
+    sandbox.wait_for_the_audit_log()
     before = sandbox.objects("NetworkPolicy")
     assert len(before) > 20
+    sandbox.create(repair(manifests))
     position = sandbox.control_plane.audit_position()
 
     mistaken = sandbox.configuration({"namespaceSelectors": [{"matchLabels": {LABEL: "of-nobody"}}]})
     with ResourceManager(sandbox.folder, mistaken, name="mistaken") as process:
         line = process.wait_for_line("Held deletions back")
-        process.wait_for(lambda: sandbox.objects("Event"), "has not recorded the event")
+        process.wait_for(lambda: sandbox.events_of(NETWORK_POLICIES), "has not recorded the event")
         process.wait_until_idle()
 
         assert line["level"] == "error"
         assert process.metric("hedgerow_deletion_guard_stops_total", controller="networkpolicy") >= 1
         assert process.probe("/readyz") == (200, "ok")
 
-    events = sandbox.objects("Event").values()
+    events = sandbox.events_of(NETWORK_POLICIES)
     assert {(event["type"], event["reason"]) for event in events} == {("Warning", "DeletionsHeld")}
     said = f"deletions are held back: {len(before)} of {len(before)} owned objects would be deleted"
     assert {event["note"].partition(";")[0] for event in events} == {said}
     assert set(sandbox.writes(position)) == {"create events"}
     assert sandbox.objects("NetworkPolicy") == before
+
+
+def repair(manifests: list[Manifest]) -> Manifest:
+    """The Event that the API server records of one in a hundred Services with an address, when its caches lag."""
+    (gateway,) = (each["metadata"] for each in manifests if each.get("spec", {}).get("type") == "ClusterIP")
+    return {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"namespace": gateway["namespace"], "name": "repair"},
+        "eventTime": "2026-01-01T00:00:00.000000Z",
+        "type": "Warning",
+        "reason": "ClusterIPNotAllocated",
+        "action": "ClusterIPAllocation",
+        "note": "Cluster IP [IPv4]: 10.0.0.162 is not allocated; repairing",
+        "regarding": {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "namespace": gateway["namespace"],
+            "name": gateway["name"],
+        },
+        "reportingController": "ipallocator-repair-controller",
+        "reportingInstance": "ipallocator-repair-controller-vm",
+    }
 
 
 def test_a_few_policies_of_a_namespace_that_is_no_longer_looked_after_go(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.control_plane import ControlPlane
 from tests.e2e.landscapes import landscape, offline_settings, simulated
-from tests.e2e.resource_manager import ResourceManager
+from tests.e2e.resource_manager import NETWORK_POLICIES, ResourceManager
 from tests.e2e.sandbox import Sandbox
 
 
@@ -51,7 +51,7 @@ def test_a_kubeconfig_of_a_cluster_without_services_costs_no_policy(restored: Sa
 
     with ResourceManager(restored.folder, restored.configuration(offline_settings(restored))) as process:
         line = process.wait_for_line("Held deletions back")
-        process.wait_for(lambda: restored.objects("Event"), "has not recorded the event")
+        process.wait_for(lambda: restored.events_of(NETWORK_POLICIES), "has not recorded the event")
         process.wait_until_idle()
         assert process.metric("hedgerow_deletion_guard_stops_total", controller="networkpolicy") >= 1
         assert process.probe("/readyz") == (200, "ok")
@@ -60,7 +60,7 @@ def test_a_kubeconfig_of_a_cluster_without_services_costs_no_policy(restored: Sa
     assert line["level"] == "error"
     assert {
         (event["type"], event["reason"], event["note"].partition(";")[0])
-        for event in restored.objects("Event").values()
+        for event in restored.events_of(NETWORK_POLICIES)
     } == {
         (
             "Warning",
@@ -95,7 +95,7 @@ def test_an_annotation_of_the_namespaces_lets_held_deletions_go(restored: Sandbo
     plane = restored.control_plane
 
     def ways() -> dict[str, str]:
-        notes = [event["note"] for event in restored.objects("Event").values() if event["reason"] == "DeletionsHeld"]
+        notes = [event["note"] for event in restored.events_of(NETWORK_POLICIES) if event["reason"] == "DeletionsHeld"]
         return dict(found for note in notes for found in re.findall(r"annotate Namespace (\S+) with (\S+=\w+)", note))
 
     with ResourceManager(restored.folder, restored.configuration(offline_settings(restored))) as process:
@@ -104,6 +104,6 @@ def test_an_annotation_of_the_namespaces_lets_held_deletions_go(restored: Sandbo
             plane.kubectl("annotate", "namespace", namespace, way)
         restored.wait_for_policies(set(), timeout=120)
         process.wait_for(
-            lambda: "DeletionsAllowed" in {event["reason"] for event in restored.objects("Event").values()},
+            lambda: "DeletionsAllowed" in {event["reason"] for event in restored.events_of(NETWORK_POLICIES)},
             "has not told that the annotation was used",
         )

@@ -22,7 +22,7 @@ from tests.e2e.permissions import (
     roles_for,
     user_of,
 )
-from tests.e2e.resource_manager import ResourceManager
+from tests.e2e.resource_manager import NETWORK_POLICIES, ResourceManager
 from tests.e2e.sandbox import Manifest, N, Sandbox, ingress, pair, service
 
 INGRESS_PODS = {"matchLabels": {"app": "nginx"}}
@@ -87,7 +87,7 @@ def test_the_roles_allow_everything_that_the_process_does_and_nothing_else(
         process.wait_for(lambda: sandbox.policies() == before, "has not put the policy back")
         sandbox.delete("Service", shop, "cart")
         sandbox.wait_for_policies([])
-        process.wait_for(lambda: sandbox.objects("Event"), "has not recorded the event")
+        process.wait_for(lambda: sandbox.events_of(NETWORK_POLICIES), "has not recorded the event")
         process.wait_for(
             lambda: statuses(sandbox.control_plane, shop, "nothing") == SETTLED, "has not applied what there is"
         )
