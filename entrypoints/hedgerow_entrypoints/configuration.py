@@ -11,7 +11,6 @@ from typing import Any, BinaryIO, NamedTuple
 
 from returns.result import Failure
 
-from hedgerow.admission.config import AdmissionConfig
 from hedgerow.machinery.configuration.reading import Decoded, Stage
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.failures import joined
@@ -49,9 +48,9 @@ class Stated(NamedTuple):
         return self.component.settings(self.decoded.configuration)
 
     @property
-    def admission(self) -> AdmissionConfig:
-        """How webhooks are configured."""
-        return self.component.admission(self.decoded.configuration)
+    def webhooks(self) -> frozenset[str]:
+        """The names of the enabled webhooks."""
+        return frozenset(each.name for each in self.component.webhooks(self.decoded.configuration))
 
 
 def read_configuration(

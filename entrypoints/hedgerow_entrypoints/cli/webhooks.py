@@ -108,7 +108,9 @@ def render(
     if component.registrations is None:
         if mode is None:
             raise click.UsageError("Missing option '--mode'.")
-        objects = _of_resource_manager(config_file, stated.admission, Mode(mode), name_prefix, server)
+        objects = _of_resource_manager(
+            config_file, stated.decoded.configuration.admission, Mode(mode), name_prefix, server
+        )
     elif mode is None and not name_prefix:
         objects, cluster = component.registrations(stated.decoded.configuration, server), "any cluster"
     else:

@@ -4,26 +4,25 @@ No particular component is known here. A factory imports what it builds, so that
 only for the controllers that it runs.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from returns.result import Result
 
 from hedgerow.admission import Webhook
-from hedgerow.admission.config import AdmissionConfig
 from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
 from hedgerow.machinery.configuration.reading import ConfigurationErrors, Decoded, Document, decode
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Manifest, Resource
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
-    from hedgerow.admission.registration import WebhookServer
+    from hedgerow.admission.registration import Mode, WebhookServer
     from hedgerow.machinery.recording.playback import Redaction
 
 Configuration = TypeVar("Configuration")
@@ -43,6 +42,8 @@ class Remarks:
     """An object as a server hands it back that is sent it, as far as that can be told without asking one."""
 
 
+Asked: TypeAlias = tuple[Sequence[Webhook], Sequence[Manifest]]
+"""Webhooks, and the objects that register them."""
 NO_REMARKS: Final = Remarks()
 OFFLINE: Final = ProcessSettings(source=ClientConnection(), server=Server(), leader_election=LeaderElection())
 
@@ -74,6 +75,21 @@ class ControllerEntry(Generic[Configuration]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reviews:
+    """The webhooks of a component as `hedgerow review` asks them, whether they are enabled or not."""
+
+    purposes: Mapping[str, str] = field(default_factory=dict)
+    """By name, what each does."""
+    resources: tuple[Resource, ...] = ()
+    """What they are registered for."""
+    asked: "Callable[[Any, Collection[str], str | None, Mode], Asked]" = lambda *_: ((), ())
+    """Those of some names, and what registers them: given a configuration or none, for defaults, the API server's name,
+    and a mode. One that needs the name and gets none is left out."""
+    readable: Callable[[Manifest], Manifest] = lambda manifest: manifest
+    """An object as diffs show it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Component(Generic[Configuration]):
     """The declaration of one component."""
 
@@ -89,8 +105,8 @@ class Component(Generic[Configuration]):
     settings: Callable[[Configuration], ProcessSettings] = lambda _configuration: OFFLINE
     webhooks: Callable[[Configuration], Sequence[Webhook]] = lambda _configuration: ()
     """The enabled webhooks, in the order in which API servers call them."""
-    admission: Callable[[Configuration], AdmissionConfig] = lambda _configuration: AdmissionConfig()
-    """How the webhooks of `hedgerow.admission` are configured that are among these, for offline commands."""
+    reviews: Callable[[], Reviews] = Reviews
+    """The same and the others as offline commands know them."""
     registrations: "Callable[[Configuration, WebhookServer], Sequence[Manifest]] | None" = None
     """The objects that register the enabled webhooks; none: they depend on which cluster they are for as well."""
     redaction: "Callable[[], Redaction] | None" = None

@@ -12,7 +12,7 @@ from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.controller import Controller
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow.resource_manager.configuration.controllers import unlimited_token_requestor
-from hedgerow_entrypoints.components.registry import Component, ControllerEntry, Remarks
+from hedgerow_entrypoints.components.registry import Component, ControllerEntry, Remarks, Reviews
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
@@ -134,6 +134,12 @@ def _webhooks(configuration: ResourceManagerConfiguration) -> Sequence[Webhook]:
     return webhooks(configuration.admission)
 
 
+def _reviews() -> Reviews:
+    from hedgerow_entrypoints.components.resource_manager_reviews import REVIEWS
+
+    return REVIEWS
+
+
 def _redaction() -> "Redaction":
     from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction
     from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
@@ -169,6 +175,6 @@ COMPONENT: Final = Component(
         ControllerEntry("node", _node, "node"),
     ),
     webhooks=_webhooks,
-    admission=lambda configuration: configuration.admission,
+    reviews=_reviews,
     redaction=_redaction,
 )

@@ -1,14 +1,16 @@
 """The extension shoot-rsyslog-relp: the controller of its Extensions, heartbeat, two webhooks (rsyslog-relp §3)."""
 # ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
 
-from collections.abc import Sequence
+from base64 import b64decode
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from hedgerow.admission import Webhook
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import UnreadableError, object_at
 from hedgerow.rsyslog_relp.configuration import RsyslogRelpConfiguration
-from hedgerow_entrypoints.components.registry import Component, ControllerEntry
+from hedgerow_entrypoints.components.registry import Asked, Component, ControllerEntry, Reviews
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
@@ -54,6 +56,48 @@ def _registrations(configuration: RsyslogRelpConfiguration, server: "WebhookServ
     return webhook_configurations(_webhooks(configuration), server)
 
 
+def _reviews() -> Reviews:
+    from hedgerow.admission.registration import WebhookServer
+    from hedgerow.api.gardener import OPERATING_SYSTEM_CONFIGS, SHOOTS
+    from hedgerow.rsyslog_relp import operating_system_config_webhook, shoot_admission_webhook
+    from hedgerow.rsyslog_relp.registration import webhook_configurations
+
+    def asked(_configuration: Any, names: Collection[str], _host: str | None, _mode: Any) -> Asked:
+        every = (operating_system_config_webhook(), shoot_admission_webhook())
+        webhooks = [each for each in every if each.name in names]
+        return webhooks, webhook_configurations(webhooks, WebhookServer("", "garden"))
+
+    return Reviews(
+        purposes={
+            "operating-system-config": "adds the files that forward the logs of nodes",
+            "shoot-rsyslog-relp-admission": "denies Shoots whose RsyslogRelpConfig is not valid",
+        },
+        resources=(OPERATING_SYSTEM_CONFIGS, SHOOTS),
+        asked=asked,
+        readable=_with_readable_files,
+    )
+
+
+def _with_readable_files(osc: Manifest) -> Manifest:
+    """An OperatingSystemConfig with encoded files as the texts that they are."""
+    spec = osc.get("spec")
+    files = spec.get("files") if isinstance(spec, Mapping) else None
+    if not isinstance(spec, Mapping) or not isinstance(files, list):
+        return osc
+    return {**osc, "spec": {**spec, "files": [_decoded(each) for each in files]}}
+
+
+def _decoded(file: Any) -> Any:
+    try:
+        inline = object_at(file, "content", "inline")
+        if inline.get("encoding") != "b64":
+            return file
+        text = b64decode(inline["data"], validate=True).decode()
+    except (AttributeError, KeyError, TypeError, UnreadableError, ValueError):
+        return file  # of somebody else; it is shown as it is written
+    return {**file, "content": {**file["content"], "inline": {**inline, "data": text}}}
+
+
 COMPONENT: Final = Component(
     name="rsyslog-relp",
     document=RsyslogRelpConfiguration,
@@ -65,4 +109,5 @@ COMPONENT: Final = Component(
     ),
     webhooks=_webhooks,
     registrations=_registrations,
+    reviews=_reviews,
 )

@@ -7,16 +7,15 @@ from typing import Any
 
 import yaml
 
-from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.webhook import Denied, Mutated
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.configuration import decode
 from hedgerow_adapters.files.sources import LoadedObject
 from hedgerow_entrypoints.cli.review.course import Reviewed, reviewed_by
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts
-from hedgerow_entrypoints.cli.review.panels import Panel, named_panel, whole_panel
+from hedgerow_entrypoints.cli.review.panels import Panel, named_panel, readable, whole_panel
 from hedgerow_entrypoints.cli.review.requests import candidates, is_review, sent_objects
+from hedgerow_entrypoints.configuration import Stated, read_configuration
 
 DIRECTORY = Path(__file__).parent
 
@@ -34,12 +33,10 @@ class Case:
         return yaml.safe_load(path.read_text()) if path.exists() else {}
 
     @property
-    def config(self) -> AdmissionConfig | None:
+    def config(self) -> Stated | None:
         """What the webhooks go by; none: what they go by without a configuration."""
         path = self.directory / "config.yaml"
-        if not path.exists():
-            return None
-        return decode(yaml.safe_load(path.read_text()), Purpose.OFFLINE).unwrap().configuration.admission
+        return read_configuration(str(path), Purpose.OFFLINE) if path.exists() else None
 
     @property
     def panel(self) -> Panel:
@@ -61,7 +58,7 @@ class Case:
 
     @property
     def admitted(self) -> list[Any]:
-        """The changed objects that are expected."""
+        """The changed objects that are expected, as diffs show them."""
         path = self.directory / "expected.yaml"
         return list(yaml.load_all(path.read_text(), yaml.CSafeLoader)) if path.exists() else []
 
@@ -78,15 +75,15 @@ class CaseResult:
         return "".join(f"{_line(each)}\n" for each in self.reviews)
 
     @property
-    def admitted(self) -> list[Manifest]:
-        """The changed objects that nobody denied."""
-        last: dict[int, Manifest] = {}
+    def admitted(self) -> list[tuple[Manifest, Manifest]]:
+        """The changed objects that nobody denied, each as it is and as diffs show it."""
+        last: dict[int, tuple[Manifest, Manifest]] = {}
         for each in self.reviews:
             match each.decision:
                 case Denied():
                     last.pop(id(each.candidate), None)
                 case Mutated() as mutated:
-                    last[id(each.candidate)] = mutated.object
+                    last[id(each.candidate)] = mutated.object, readable(mutated.object, each.webhook)
         return list(last.values())
 
 
@@ -111,15 +108,3 @@ def _line(each: Reviewed) -> str:
         case _:
             reason = ", ".join(mutation.rule for mutation in each.mutations) or each.message
             return f"{beginning}: {reason}" if reason else beginning
-
-
-def rendered(manifests: Sequence[Manifest]) -> str:
-    """Documents as the expected files hold them."""
-    return yaml.dump_all(manifests, Dumper=_Dumper, sort_keys=False, width=float("inf"))
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes what occurs twice in full each time."""
-
-    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 -- none is wanted, whatever the data
-        return True

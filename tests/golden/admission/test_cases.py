@@ -3,7 +3,8 @@
 import pytest
 
 from hedgerow_adapters.files.sources import LoadedObject, Source
-from tests.golden.admission.cases import Case, CaseResult, all_cases, outcome, rendered
+from hedgerow_adapters.files.writing import render_yaml
+from tests.golden.admission.cases import Case, CaseResult, all_cases, outcome
 from tests.virtual_clock import virtual_time
 
 
@@ -18,8 +19,9 @@ async def test_the_expected_is_decided_and_what_was_changed_needs_no_further_cha
         rewrite(case, actual)
 
     assert actual.decisions == case.decisions
-    assert actual.admitted == case.admitted
-    admitted = [LoadedObject(manifest, Source("admitted", number)) for number, manifest in enumerate(actual.admitted)]
+    assert [shown for _, shown in actual.admitted] == case.admitted
+    changed = enumerate(manifest for manifest, _ in actual.admitted)
+    admitted = [LoadedObject(manifest, Source("admitted", number)) for number, manifest in changed]
     kinds = {each.manifest["kind"] for each in admitted}
     facts = [each for each in sent if each.manifest["kind"] not in kinds]
     assert (await outcome(case, [*facts, *admitted], ())).admitted == []
@@ -28,8 +30,8 @@ async def test_the_expected_is_decided_and_what_was_changed_needs_no_further_cha
 def rewrite(case: Case, actual: CaseResult) -> None:
     """Write down what came out, where the files say something else."""
     (case.directory / "decisions.txt").write_text(actual.decisions)
-    path = case.directory / "expected.yaml"
-    if not actual.admitted:
+    path, shown = case.directory / "expected.yaml", [shown for _, shown in actual.admitted]
+    if not shown:
         path.unlink(missing_ok=True)
-    elif case.admitted != actual.admitted:
-        path.write_text(rendered(actual.admitted))
+    elif case.admitted != shown:
+        path.write_text(render_yaml(shown))

@@ -17,7 +17,8 @@ from hedgerow_adapters.registrations.registered import Client, Entry, Registrati
 from hedgerow_entrypoints.cli.review.course import course, decision
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts
 from hedgerow_entrypoints.cli.review.panels import Panel
-from hedgerow_entrypoints.cli.review.requests import AUTOSCALERS, Candidate
+from hedgerow_entrypoints.cli.review.requests import Candidate
+from hedgerow_entrypoints.components.resource_manager_reviews import AUTOSCALERS
 from tests.virtual_clock import virtual_time
 
 V1 = AUTOSCALERS[1]

@@ -20,7 +20,7 @@ from hedgerow_entrypoints.cli.options import config_file, filenames, live_cluste
 from hedgerow_entrypoints.cli.review import panels, requests
 from hedgerow_entrypoints.cli.review.course import Session, reviewed_by, unregistered
 from hedgerow_entrypoints.cli.review.facts import ReviewFacts
-from hedgerow_entrypoints.cli.review.panels import MODES, NAMES, SERVICE_HOST, Panel
+from hedgerow_entrypoints.cli.review.panels import MODES, PURPOSES, SERVICE_HOST, Panel
 from hedgerow_entrypoints.cli.review.requests import Candidate, is_review
 from hedgerow_entrypoints.cli.review.showing import FORMATS
 from hedgerow_entrypoints.cli.worlds import connected
@@ -29,27 +29,19 @@ from hedgerow_entrypoints.errors import note
 CHANGED: Final = "changed"
 DENIED: Final = "denied"
 EXIT_CODES: Final = {CHANGED: 2, DENIED: 3}
-HELP: Final = """\
+_WIDEST: Final = max(map(len, PURPOSES))
+_LISTED: Final = "\n".join(f"  {name:{_WIDEST}}  {purpose}" for name, purpose in PURPOSES.items())
+HELP: Final = f"""\
 Show what webhooks would decide about the objects in files, and which rule changes what.
 
 \b
 WEBHOOK is one or more of:
-  crd-deletion-protection          denies deletions that nobody has confirmed
-  endpoint-slice-hints             keeps traffic in its zone
-  extension-validation             denies extension resources that are not valid
-  high-availability-config         sets replicas, zones, spreading, tolerations
-  kubernetes-service-host          tells pods where the API server is
-  pod-scheduler-name               names the scheduler of pods that name none
-  pod-topology-spread-constraints  spreads each generation of pods by itself
-  projected-token-mount            mounts tokens that expire
-  seccomp-profile                  gives pods the runtime's default profile
-  system-components-config         lets system components run on their nodes
-  token-invalidator                makes labelled tokens void
+{_LISTED}
 
 It is asked about every object that it is for, even where labels would keep an API server from asking; that is said.
 
 The files hold objects, or AdmissionReviews as an API server sends them. Other objects beside them, such as Namespaces,
-autoscalers, ServiceAccounts and Nodes, are what the webhooks look up.
+autoscalers, ServiceAccounts, Nodes, Clusters and Secrets, are what the webhooks look up.
 
 Exit code 0: allowed as they are; 2: changed; 3: denied, whatever else is changed; 1: an error. With --fail-on denied,
 changes end with 0 as well.
@@ -61,6 +53,7 @@ Examples:
   hedgerow review extension-validation -f new.yaml --old old.yaml
   hedgerow review crd-deletion-protection -f infrastructure.yaml --operation DELETE
   hedgerow review projected-token-mount -f pod.yaml --context seed
+  hedgerow review operating-system-config -f examples/rsyslog-relp/review
   hedgerow review --all -f recorded-reviews/ --config resource-manager.yaml --fail-on denied"""
 
 
@@ -76,7 +69,7 @@ def _only_one(_context: click.Context, _option: click.Parameter, given: Sequence
 
 
 @click.command(name="review", help=HELP, epilog=EXAMPLES)
-@click.argument("webhooks", nargs=-1, type=click.Choice(NAMES), metavar="[WEBHOOK]...")
+@click.argument("webhooks", nargs=-1, type=click.Choice((*PURPOSES,)), metavar="[WEBHOOK]...")
 @click.option("--all", "everything", is_flag=True, help="Ask every webhook that an API server would, in its order.")
 @filenames(required=True)
 @click.option(
@@ -129,7 +122,7 @@ def command(
     _check_usage(webhooks, (*paths, *old_paths, namespace_object), everything=everything, host=host)
     if old_paths and operation not in {None, UPDATE}:
         raise click.UsageError(f"--old is for updates, and --operation says {operation}")
-    configured = offline_settings(config_file).admission if config_file is not None else None
+    configured = offline_settings(config_file) if config_file is not None else None
     chosen = panels.whole_panel if everything else partial(panels.named_panel, webhooks)
     panel = chosen(configured, host, mode)
     namespaces = requests.given_namespace(namespace_object)

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.registration import Mode
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Decision, Denied, Mutated, Mutation, Webhook, read_in
@@ -18,6 +17,7 @@ from hedgerow_entrypoints.cli.rendering import summary
 from hedgerow_entrypoints.cli.review.facts import NotInFilesError, ReviewFacts
 from hedgerow_entrypoints.cli.review.panels import Panel, attributes_of, whole_panel, without_selectors
 from hedgerow_entrypoints.cli.review.requests import Candidate, as_to_be_stored
+from hedgerow_entrypoints.configuration import Stated
 from hedgerow_entrypoints.errors import CommandError, abridged
 
 MOST_OBJECTS: Final = 3
@@ -177,15 +177,13 @@ def _unmatched(entry: Entry, attributes: Attributes) -> Iterator[str]:
         yield f'its labels do not match "{selector_query(selector)}"'
 
 
-def unregistered(
-    candidates: Iterable[Candidate], panel: Panel, configured: AdmissionConfig | None, mode: Mode
-) -> list[str]:
+def unregistered(candidates: Iterable[Candidate], panel: Panel, configured: Stated | None, mode: Mode) -> list[str]:
     """What to say about requests that no webhook of a panel is registered for, whatever their labels."""
     without = [each for each in candidates if not panel.concerns(each.request)]
     return _remarks((each, _NOT_ASKED, _not_registered(each.request, configured, mode)) for each in without)
 
 
-def _not_registered(request: AdmissionRequest, configured: AdmissionConfig | None, mode: Mode) -> str:
+def _not_registered(request: AdmissionRequest, configured: Stated | None, mode: Mode) -> str:
     def is_for_it(mode: Mode) -> bool:
         # Any name of an API server enables the webhook that wants one.
         return whole_panel(None, "api", mode).concerns(request)

@@ -1,6 +1,7 @@
 """What webhooks look up while they review: what the files hold, and for the rest what a live cluster shows."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from typing_extensions import override
@@ -19,6 +20,7 @@ from hedgerow_adapters.files.scopes import group_of
 from hedgerow_adapters.files.sources import LoadedObject, printable
 from hedgerow_adapters.files.writing import as_stored
 from hedgerow_adapters.protocol.transport import Transport, TransportError
+from hedgerow_entrypoints.cli.review.requests import as_defaulted
 from hedgerow_entrypoints.errors import CommandError, note
 
 
@@ -71,7 +73,8 @@ class ReviewFacts:
         self._files: dict[tuple[str, str], dict[ObjectKey, LoadedObject]] = {}
         for each in objects:
             kind = group_of(each.manifest), each.manifest["kind"]
-            self._files.setdefault(kind, {})[key_of(each.manifest)] = each
+            read_back = replace(each, manifest=as_defaulted(each.manifest))
+            self._files.setdefault(kind, {})[key_of(each.manifest)] = read_back
         self._transport = transport
         self._namespaces = namespaces
         self._live: dict[Resource, Sequence[Manifest] | CommandError] = {}

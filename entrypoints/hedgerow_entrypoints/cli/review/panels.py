@@ -1,40 +1,29 @@
 """Which webhooks are asked, what they go by, and how an API server would know them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 import click
 
-from hedgerow.admission.catalog import webhooks
-from hedgerow.admission.config import (
-    EXPIRATION_SECONDS,
-    SCHEDULER_NAME,
-    AdmissionConfig,
-    HighAvailabilityConfig,
-    SystemComponentsConfig,
-)
-from hedgerow.admission.registration import Mode, build_webhook_configurations
+from hedgerow.admission.registration import Mode
 from hedgerow.admission.request import AdmissionRequest
 from hedgerow.admission.webhook import Webhook
+from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.selectors import LabelSelector
 from hedgerow_adapters.registrations.dispatch import Attributes, call_of
 from hedgerow_adapters.registrations.registered import Entry, Registrations, parse_registrations
-from hedgerow_entrypoints.cli.review.requests import AUTOSCALERS
+from hedgerow_entrypoints.components import component, known
+from hedgerow_entrypoints.components.registry import Reviews
+from hedgerow_entrypoints.components.resource_manager_reviews import AUTOSCALERS
+from hedgerow_entrypoints.configuration import Stated
 
-NAMES: Final = tuple(each.name.replace("_", "-") for each in fields(AdmissionConfig))
-"""Every webhook; each is enabled by the field of its name."""
+_REVIEWS: Final[Mapping[str, Reviews]] = {name: component(name).reviews() for name in known()}
+"""By component."""
+PURPOSES: Final = {name: purpose for each in _REVIEWS.values() for name, purpose in each.purposes.items()}
+"""Of every webhook, by its name, what it does."""
 MODES: Final = tuple(map(str, Mode))
 SERVICE_HOST: Final = "kubernetes-service-host"
-_SWITCHES: Final[dict[str, Any]] = {each.name: True for each in fields(AdmissionConfig) if each.default is False}
-_EVERYTHING: Final = AdmissionConfig(
-    **_SWITCHES,
-    high_availability_config=HighAvailabilityConfig(),
-    pod_scheduler_name=SCHEDULER_NAME,
-    projected_token_mount=EXPIRATION_SECONDS,
-    system_components_config=SystemComponentsConfig(),
-)
-"""What webhooks go by that no configuration enables; where the API server is, nobody can know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +76,14 @@ def without_selectors(entry: Entry) -> Entry:
     return replace(entry, namespace_selector=LabelSelector(), object_selector=LabelSelector())
 
 
-def named_panel(
-    names: Collection[str], configured: AdmissionConfig | None, host: str | None, mode: str | None
-) -> Panel:
+def named_panel(names: Collection[str], stated: Stated | None, host: str | None, mode: str | None) -> Panel:
     """The webhooks of these names, enabled or not, as a mode, or the first mode that does, registers them."""
-    said = _with_host(configured or AdmissionConfig(), host)
-    chosen = {name.replace("-", "_"): _setting(said, name) or _setting(_EVERYTHING, name) for name in names}
-    config = replace(AdmissionConfig(), **chosen)
-    if SERVICE_HOST in names and not config.kubernetes_service_host:
+    panel = _panel(names, stated, host, *((mode,) if mode else MODES))
+    if SERVICE_HOST in names and SERVICE_HOST not in {webhook.name for webhook in panel.webhooks.values()}:
         raise click.UsageError(
             f"{SERVICE_HOST} needs the name of the API server: give it by --host, or as "
             "webhooks.kubernetesServiceHost.host in a --config that enables it"
         )
-    panel = _panel(config, *((mode,) if mode else MODES))
     registered = {panel.name_of(entry) for entry in panel.registrations.entries}
     for name in names:
         if name not in registered:
@@ -107,21 +91,28 @@ def named_panel(
     return panel
 
 
-def whole_panel(configured: AdmissionConfig | None, host: str | None, mode: str | None) -> Panel:
+def whole_panel(stated: Stated | None, host: str | None, mode: str | None) -> Panel:
     """All webhooks that a configuration enables, or simply all without one; no pod is told of an unknown host."""
-    return _panel(_with_host(configured or _EVERYTHING, host), mode or Mode.RUNTIME)
+    names = PURPOSES.keys() if stated is None else stated.webhooks | ({SERVICE_HOST} if host else set())
+    return _panel(names, stated, host, mode or Mode.RUNTIME)
 
 
-def not_enabled(names: Iterable[str], configured: AdmissionConfig) -> list[str]:
-    """Those of some webhooks that a configuration does not enable."""
-    return [name for name in dict.fromkeys(names) if _setting(configured, name) in (None, False)]
+def not_enabled(names: Iterable[str], stated: Stated) -> list[str]:
+    """Those of some webhooks that are the stated component's, and that its configuration does not enable."""
+    disabled = _REVIEWS[stated.component.name].purposes.keys() - stated.webhooks
+    return [name for name in dict.fromkeys(names) if name in disabled]
 
 
-def _panel(config: AdmissionConfig, *modes: str) -> Panel:
-    """All that a configuration enables, each as the first of some modes registers it that does."""
-    objects = [build_webhook_configurations(Mode(mode), "", "garden", b"", config) for mode in modes]
-    registered = [parse_registrations(each) for each in objects]
-    by_path = {webhook.path: webhook for webhook in webhooks(config)}
+def _panel(names: Collection[str], stated: Stated | None, host: str | None, *modes: str) -> Panel:
+    """Webhooks of some names, each as the first of some modes registers it that does."""
+    by_path: dict[str, Webhook] = {}
+    registered: list[Registrations] = []
+    for owner, reviews in _REVIEWS.items():
+        configuration = stated.decoded.configuration if stated and stated.component.name == owner else None
+        for mode in modes:
+            webhooks, objects = reviews.asked(configuration, reviews.purposes.keys() & set(names), host, Mode(mode))
+            by_path |= {webhook.path: webhook for webhook in webhooks}
+            registered.append(parse_registrations(objects))
     paths = [*by_path]
 
     def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -135,9 +126,6 @@ def _panel(config: AdmissionConfig, *modes: str) -> Panel:
     return Panel(by_path, Registrations(mutating, validating))
 
 
-def _with_host(config: AdmissionConfig, host: str | None) -> AdmissionConfig:
-    return replace(config, kubernetes_service_host=host) if host else config
-
-
-def _setting(config: AdmissionConfig, webhook: str) -> Any:
-    return getattr(config, webhook.replace("-", "_"))
+def readable(manifest: Manifest, webhook: str) -> Manifest:
+    """An object as the component shows it that a webhook is of."""
+    return next(each for each in _REVIEWS.values() if webhook in each.purposes).readable(manifest)

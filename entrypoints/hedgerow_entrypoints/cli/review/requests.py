@@ -16,26 +16,20 @@ from typing import Any, Final
 
 from returns.result import Failure
 
-from hedgerow.admission.deletion_protection import CUSTOM_RESOURCES, DEFINITIONS
 from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, AdmissionRequest, creation, deletion, update
 from hedgerow.admission.review import KIND, VERSIONS, parse_review
-from hedgerow.api import gardener, kubernetes
-from hedgerow.api.kubernetes import ENDPOINT_SLICES, NAMESPACES
+from hedgerow.api import kubernetes
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.manifests import an_object, object_problems
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, NAMESPACED_KINDS, group_of
 from hedgerow_adapters.files.sources import LoadedObject, LoadProblem, Source, printable
 from hedgerow_entrypoints.cli.worlds import assumed_namespaces, objects_in_files
+from hedgerow_entrypoints.components import component, known
 from hedgerow_entrypoints.errors import CommandError, note
 
-AUTOSCALERS: Final = tuple(
-    kubernetes.HORIZONTAL_POD_AUTOSCALERS._replace(version=version) for version in ("v2", "v1", "v2beta2", "v2beta1")
-)
-"""One and the same objects, in the versions in which API servers have served them, the preferred one first."""
-_BASTIONS: Final = gardener.extension_resource("bastions", "Bastion")
-_OWN: Final = (kubernetes.PODS, kubernetes.SECRETS, kubernetes.DEPLOYMENTS, kubernetes.STATEFUL_SETS)
-REVIEWED: Final = (*_OWN, ENDPOINT_SLICES, gardener.HVPAS, *AUTOSCALERS, *DEFINITIONS, *CUSTOM_RESOURCES, _BASTIONS)
+REVIEWED: Final = tuple(resource for name in known() for resource in component(name).reviews().resources)
 """What webhooks are registered for, beside AdmissionReviews of anything."""
 _RESOURCES: Final[Mapping[tuple[str, str], Resource]] = {(each.api_version, each.kind): each for each in REVIEWED}
 _OPERATIONS: Final = (CREATE, UPDATE, DELETE, CONNECT)

@@ -14,6 +14,7 @@ from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.files.writing import render_yaml
 from hedgerow_entrypoints.cli.rendering import differing_lines, in_columns
 from hedgerow_entrypoints.cli.review.course import Reviewed
+from hedgerow_entrypoints.cli.review.panels import readable
 from hedgerow_entrypoints.cli.review.requests import shown_name, without_default
 
 VERDICT_COLOURS: Final = {"unchanged": "green", "changed": "yellow", "denied": "red"}
@@ -36,7 +37,8 @@ def _diff(reviewed: Reviewed) -> Iterator[str]:
         before, after = reviewed.request.object, reviewed.decision.object
         if field := reviewed.candidate.filled_in:  # by an API server alone, and nobody could take it back
             before, after = without_default(before, field), without_default(after, field)
-        yield from differing_lines(redacted(before), redacted(after, before), f"sent {name}", f"admitted {name}")
+        old, new = (readable(each, reviewed.webhook) for each in (redacted(before), redacted(after, before)))
+        yield from differing_lines(old, new, f"sent {name}", f"admitted {name}")
 
 
 def as_table(reviews: Iterable[Reviewed]) -> str:

@@ -1,0 +1,89 @@
+"""`hedgerow review` with the webhooks of a component that is not the resource manager."""
+
+from base64 import b64encode
+from typing import Any
+
+import pytest
+
+from hedgerow_entrypoints.cli.review.panels import readable
+from tests.unit.entrypoints.command_line import Hedgerow
+
+REPOSITORY = "examples/rsyslog-relp"
+EXAMPLE = f"{REPOSITORY}/review"
+OSC = {"spec": {"files": [{"path": "a", "content": {"inline": {"encoding": "b64", "data": "aGVsbG8="}}}]}}
+
+
+def test_the_diff_shows_encoded_files_as_texts(hedgerow: Hedgerow, repository: Any) -> None:
+    done = hedgerow("review", "operating-system-config", "-f", EXAMPLE)
+
+    assert (done.code, done.err) == (2, "1 changed\n")
+    assert '+              target="logs.example.com"\n' in done.out
+    assert "+          #!/bin/bash\n" in done.out
+
+
+def test_webhooks_of_two_components_may_be_asked_together(hedgerow: Hedgerow, repository: Any) -> None:
+    named = ("shoot-rsyslog-relp-admission", "operating-system-config", "extension-validation")
+
+    done = hedgerow("review", *named, "-f", EXAMPLE, "-o", "table")
+
+    assert [line.split()[::4] for line in done.out.splitlines()[1:]] == [
+        ["unchanged", "shoot-rsyslog-relp-admission"],
+        ["unchanged", "extension-validation"],
+        ["changed", "operating-system-config"],
+        ["unchanged", "extension-validation"],
+    ]
+
+
+def test_a_configuration_decides_for_its_own_component_alone(hedgerow: Hedgerow, repository: Any) -> None:
+    named = ("shoot-rsyslog-relp-admission", "operating-system-config", "extension-validation")
+    config = f"{REPOSITORY}/process.yaml"
+
+    done = hedgerow("review", *named, "-f", EXAMPLE, "--config", config)
+    every = hedgerow("review", "--all", "-f", EXAMPLE, "--config", config, "-o", "table")
+
+    assert [line for line in done.err.splitlines() if "not enabled" in line] == [
+        f"note: {config}: shoot-rsyslog-relp-admission is not enabled; it is asked all the same"
+    ]
+    assert [line.split()[4] for line in every.out.splitlines()[1:]] == ["operating-system-config"]
+
+
+def test_without_the_cluster_in_the_files_the_denial_says_what_is_missing(hedgerow: Hedgerow) -> None:
+    text = (
+        "apiVersion: extensions.gardener.cloud/v1alpha1\nkind: OperatingSystemConfig\n"
+        "metadata: {name: worker, namespace: shoot--core--web}\nspec: {purpose: reconcile}\n"
+    )
+
+    done = hedgerow("review", "operating-system-config", "-f", "-", "-o", "table", stdin=text)
+
+    assert done.code == 3
+    assert "note: Cluster shoot--core--web: no file holds it, so that it counts as missing\n" in done.err
+
+
+def test_encoded_files_are_readable() -> None:
+    (file,) = readable(OSC, "operating-system-config")["spec"]["files"]
+
+    assert file["content"] == {"inline": {"encoding": "b64", "data": "hello"}}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "text",
+        {"path": "a"},
+        {"path": "a", "content": {"inline": "text"}},
+        {"path": "a", "content": {"inline": {"encoding": "b64"}}},
+        {"path": "a", "content": {"inline": {"encoding": "b64", "data": 5}}},
+        {"path": "a", "content": {"inline": {"encoding": "b64", "data": "no base64"}}},
+        {"path": "a", "content": {"inline": {"encoding": "b64", "data": b64encode(b"\xff").decode()}}},
+        {"path": "a", "content": {"inline": {"encoding": "", "data": "aGVsbG8="}}},
+    ],
+)
+def test_what_is_no_encoded_text_is_shown_as_it_is_written(file: Any) -> None:
+    osc = {"spec": {"files": [file]}}
+
+    assert readable(osc, "operating-system-config") == osc
+    assert readable({"spec": {"files": file}}, "operating-system-config") == {"spec": {"files": file}}
+
+
+def test_objects_of_other_webhooks_are_shown_as_they_are() -> None:
+    assert readable(OSC, "extension-validation") is OSC
