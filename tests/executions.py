@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from hedgerow.machinery.charts import RenderChart, RenderedChart, RenderError
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Decision, Event, Plan, WriteResult
@@ -49,12 +50,19 @@ def executed(decision: Plan | Decision, perform: Callable[[Step[Any]], Any]) -> 
     return state, steps
 
 
+def no_chart(_step: RenderChart) -> RenderedChart:
+    """The reply to a chart where there is no renderer."""
+    return RenderError("unavailable", "no charts are rendered here")
+
+
 def performed(
     step: Step[Any],
     surroundings: Surroundings,
     now: Callable[[], datetime],
     carry_out: Callable[[Action], WriteResult] | None = None,
     record: Callable[[Sequence[Event]], None] = lambda _events: None,
+    *,
+    render: Callable[[RenderChart], RenderedChart] = no_chart,
 ) -> Any:
     """The reply to a step.
 
@@ -64,6 +72,7 @@ def performed(
         now: the time.
         carry_out: carries an action out; none: the surroundings do.
         record: records events.
+        render: renders a chart.
     """
     one = carry_out or surroundings.carry_out
 
@@ -77,7 +86,10 @@ def performed(
         outcomes = map(one, actions)
         return [*(_until_refused(outcomes) if in_order else outcomes)]
 
-    driver = Driver(ask, look_up, carry_out_all, record, now, _no_pause, _one_by_one)
+    async def render_one(step: RenderChart) -> RenderedChart:
+        return render(step)
+
+    driver = Driver(ask, look_up, carry_out_all, record, now, _no_pause, render_one, _one_by_one)
     return _ended(reply_to(step, driver))
 
 

@@ -26,7 +26,7 @@ from hedgerow_adapters.kubernetes.live_reads import AT_ONCE
 from hedgerow_adapters.runtime.clusters import Clusters
 from hedgerow_adapters.runtime.queue import WorkQueue
 from hedgerow_adapters.runtime.shared_cache import Cache, Listener
-from hedgerow_adapters.runtime.steps import LongDecisions
+from hedgerow_adapters.runtime.steps import LongDecisions, Render, no_charts
 
 LATE_AFTER: Final = 10.0
 """Seconds for which a start waits for watches that are not `required_for_sync`, once all others have synced."""
@@ -111,10 +111,11 @@ class View:
 class Caches:
     """The caches of one process, and what else all its controllers share."""
 
-    def __init__(self, clusters: Clusters, *, random: Callable[[], float]) -> None:
-        """Caches that hold nothing yet; `random` draws numbers between 0 and 1, for jitter."""
+    def __init__(self, clusters: Clusters, *, random: Callable[[], float], render: Render = no_charts) -> None:
+        """Caches that hold nothing yet; `random` draws numbers between 0 and 1, for jitter; `render` renders charts."""
         self.clusters: Final = clusters
         self.random: Final = random
+        self.render: Final = render
         self.recoveries: Final = {
             cluster: Recovery(clusters.access(cluster).urgent, random=random, on_recovery=self._tell_of_recovery)
             for cluster in Cluster

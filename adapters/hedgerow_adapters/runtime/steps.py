@@ -15,8 +15,9 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
+from hedgerow.machinery.charts import RenderChart, RenderedChart, RenderError
 from hedgerow.machinery.objects import Resource
 from hedgerow.machinery.plan import ACTIONS, Action, Delete, Event, InOrder, RecordEvents, WriteResult
 from hedgerow.machinery.questions import Answer, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion, Question
@@ -30,6 +31,14 @@ class CarryOut(Protocol):
         """The results of actions; in order, nothing after one that is refused is tried or has a result."""
 
 
+Render: TypeAlias = Callable[[RenderChart], Awaitable[RenderedChart]]
+
+
+async def no_charts(_step: RenderChart) -> RenderedChart:
+    """The reply to every chart where no renderer is configured."""
+    return RenderError("unavailable", "this process renders no charts")
+
+
 @dataclass(frozen=True, slots=True)
 class Driver:
     """Performs steps."""
@@ -40,6 +49,7 @@ class Driver:
     record: Callable[[Sequence[Event]], None]
     now: Callable[[], datetime]
     pause: Callable[[Pause], Awaitable[None]]
+    render: Render
     gather: Callable[[Sequence[Coroutine[Any, Any, Any]]], Awaitable[Sequence[Any]]]
 
 
@@ -57,6 +67,8 @@ async def reply_to(step: Step[Any], driver: Driver) -> Any:
             (reply,) = await driver.look_up([step])
         case RecordEvents(events):
             driver.record(events)
+        case RenderChart():
+            reply = await driver.render(step)
         case Now():
             reply = driver.now()
         case Pause():

@@ -199,6 +199,7 @@ class Turns:
                 record=self._recorder.record,
                 now=utc_now,
                 pause=partial(self._wait, turn),
+                render=self._caches.render,
                 gather=gather,
             )
         return await reply_to(step, turn.driver)

@@ -7,13 +7,14 @@ and tuples everywhere else.
 """
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
-from hedgerow.machinery import clusters, failures, objects, plan, questions, selectors, steps
+from hedgerow.machinery import charts, clusters, failures, objects, plan, questions, selectors, steps
 from hedgerow.machinery.recording.journal import Journal, Lookup, Part, Unrecorded, WriteReply
 
 Json: TypeAlias = Any
@@ -22,6 +23,7 @@ TAG: Final = "$"
 _MANIFEST: Final = "map"  # a mapping with a name that begins like a tag
 _TABLE: Final = "table"
 _TIME: Final = "time"
+_BYTES: Final = "bytes"
 _PLAIN: Final = frozenset({str, bool, int, float})
 _TYPES: Final[Mapping[str, type]] = {
     "apiError": plan.ApiError,
@@ -53,6 +55,9 @@ _TYPES: Final[Mapping[str, type]] = {
     "plan": plan.Plan,
     "problem": failures.Problem,
     "recordEvents": plan.RecordEvents,
+    "renderChart": charts.RenderChart,
+    "renderError": charts.RenderError,
+    "renderedFile": charts.RenderedFile,
     "requirement": selectors.Requirement,
     "resource": objects.Resource,
     "told": WriteReply,
@@ -103,6 +108,8 @@ def _encoded_tagged(value: object) -> Json:
     tag = _TAGS.get(type(value))
     if tag is None and type(value) is datetime:
         return {TAG: _TIME, "is": value.isoformat()}
+    if tag is None and type(value) is bytes:
+        return {TAG: _BYTES, "is": b64encode(value).decode()}
     if tag is None and isinstance(value, int):  # a number with a name, such as an HTTP status
         return int(value)
     if tag is None:
@@ -141,6 +148,8 @@ def _tagged(tag: Any, value: Mapping[str, Json]) -> Any:
         return {decoded(name): decoded(member) for name, member in value["of"]}
     if tag == _TIME:
         return datetime.fromisoformat(value["is"])
+    if tag == _BYTES:
+        return b64decode(value["is"])
     kind = _TYPES.get(tag) if isinstance(tag, str) else None
     if kind is None:
         raise UnknownValueError(f"there is no type {_shown(tag)}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
+from hedgerow.machinery.charts import RenderChart, RenderedFile
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
@@ -169,12 +170,12 @@ class Journal:
 def _bytes_of(value: Any) -> int:
     """Size of the objects in a reply, a step or a plan; the data of Secrets and ConfigMaps count by length."""
     match value:
-        case tuple():
-            return sum(map(_bytes_of, value))
-        case Found(objects):
-            return sum(map(_bytes_of, objects))
+        case (tuple() as members) | Found(members) | RenderedFile(_, members):
+            return sum(map(_bytes_of, members))
         case WriteReply(stored):
             return _bytes_of(stored)
+        case RenderChart(chart):
+            return len(chart)
         case Step() | Plan():
             return sum(_bytes_of(getattr(action, "manifest", None)) for action in actions_in(value))
         case Mapping():

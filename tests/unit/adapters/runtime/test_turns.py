@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hedgerow.machinery.charts import RenderChart, RenderError
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource, key_of, resource_version_of
@@ -283,6 +284,16 @@ async def test_independent_steps_of_all_kinds_are_replied_to_in_their_order() ->
     assert known == SECRETS
     assert isinstance(now, datetime)
     assert sorted(names(cluster)) == ["a", "b", "d", "e"]
+
+
+@virtual_time
+async def test_a_process_without_a_renderer_says_so_to_a_decision_that_asks_for_a_chart() -> None:
+    asking = Asking(RenderChart(b"chart", "release", "namespace", {}, "v1.36.0"))
+
+    async with at_work(world(), controller(asking)):
+        await a_while()
+
+    assert asking.reply == RenderError("unavailable", "this process renders no charts")
 
 
 @virtual_time

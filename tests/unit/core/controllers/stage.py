@@ -8,6 +8,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final, TypeAlias
 
+from hedgerow.machinery.charts import RenderChart, RenderedChart
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, all_keys
 from hedgerow.machinery.objects import Kind as ObjectKind
@@ -20,7 +21,7 @@ from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES, Kind
 from hedgerow_adapters.protocol import requests
-from tests.executions import LiveSnapshot, executed, performed
+from tests.executions import LiveSnapshot, executed, no_chart, performed
 from tests.in_memory import InMemory, seen_by
 
 MOST_ROUNDS: Final = 20
@@ -63,6 +64,8 @@ class World:
     """The reasons of patches that are right for every version of their object."""
     without_secrets: Callable[[Manifest], Manifest] = as_it_is
     """An object without values that differ from run to run, such as tokens."""
+    render: Callable[[RenderChart], RenderedChart] = field(default=no_chart, repr=False)
+    """Renders charts."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +187,7 @@ class Stage:
 
         def perform(step: Step[Any]) -> Any:
             self._pass_moment()
-            reply = performed(step, surroundings, self._clock, carry_out)
+            reply = performed(step, surroundings, self._clock, carry_out, render=self.world.render)
             snapshot.advance()
             return reply
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.machinery.charts import RenderChart, RenderedFile, RenderError
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import Failure, FieldErrorType, Problem
 from hedgerow.machinery.objects import Kind, ObjectKey, Resource
@@ -59,6 +60,9 @@ REPLIES = st.builds(
     st.none() | MANIFESTS,
     st.none() | st.builds(ApiError, st.integers(), TEXTS, TEXTS, st.tuples(st.builds(Cause, TEXTS, TEXTS, TEXTS))),
 )
+RENDERED = st.tuples(st.builds(RenderedFile, TEXTS, st.tuples(MANIFESTS, MANIFESTS))) | st.builds(
+    RenderError, st.sampled_from(["chart", "unavailable", "timeout"]), TEXTS
+)
 ANSWERS = st.builds(Found, st.tuples(MANIFESTS)) | st.builds(NotAnswered, st.integers(), TEXTS, TEXTS)
 TIMES = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=2))])) | st.datetimes()
 SELECTORS = st.builds(
@@ -72,6 +76,7 @@ STEPS = st.one_of(
     st.builds(KindQuestion, st.builds(Kind, TEXTS, TEXTS), CLUSTERS),
     st.builds(InOrder, st.lists(ACTIONS, max_size=2).map(tuple)),
     st.builds(AtOnce, st.lists(ACTIONS | QUESTIONS, max_size=2).map(tuple)),
+    st.builds(RenderChart, st.binary(max_size=8), TEXTS, TEXTS, MANIFESTS, TEXTS, st.tuples(TEXTS)),
     st.builds(Pause, st.integers()),
     st.just(Now()),
 )
@@ -96,6 +101,7 @@ VALUES = st.one_of(
     PLANS,
     STEPS,
     REPLIES,
+    RENDERED,
     st.dictionaries(QUESTIONS, ANSWERS, max_size=2),
     st.dictionaries(LOOKUPS, st.tuples(MANIFESTS), max_size=2),
     TIMES,
@@ -159,7 +165,7 @@ class Stranger:
         ({"deep": [(object(),)]}, "builtins.object"),
         (len, "builtins.builtin_function_or_method"),
         (1j, "builtins.complex"),
-        (b"bytes", "builtins.bytes"),
+        (bytearray(), "builtins.bytearray"),
         (frozenset({"a"}), "builtins.frozenset"),
     ],
 )
