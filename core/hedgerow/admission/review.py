@@ -6,7 +6,7 @@ Source: webhooks-and-tokens §3.2 (I-4), §3.3.
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -22,6 +22,10 @@ V1: Final = "admission.k8s.io/v1"
 V1BETA1: Final = "admission.k8s.io/v1beta1"
 VERSIONS: Final = (V1, V1BETA1)
 KIND: Final = "AdmissionReview"
+
+LONGEST_WARNING: Final = 256
+MOST_WARNINGS: Final = 4096
+"""Of all warnings together, in characters, beyond which API servers cut and leave out."""
 
 Encode: TypeAlias = Callable[[Any], bytes]
 """Writes a parsed value as compact JSON."""
@@ -127,6 +131,8 @@ def answer(api_version: str, uid: str, decision: Decision, encode: Encode) -> di
 def _permission(decision: Allowed | Mutated, encode: Encode) -> dict[str, Any]:
     status: dict[str, Any] = {"code": OK}
     response = {"allowed": True, "status": status}
+    if warnings := [*_warnings(decision.warnings)]:
+        response["warnings"] = warnings
     if isinstance(decision, Allowed):
         if decision.message:
             status["message"] = decision.message
@@ -134,6 +140,25 @@ def _permission(decision: Allowed | Mutated, encode: Encode) -> dict[str, Any]:
         response["patchType"] = "JSONPatch"
         response["patch"] = b64encode(encode(patch)).decode("ascii")
     return response
+
+
+def _warnings(texts: Iterable[str]) -> Iterator[str]:
+    """Each text once, as far as an API server passes it on: it drops one with control characters, and has limits.
+
+    Source: Kubernetes, "Dynamic Admission Control", Response; k8s.io/apiserver, WithWarningRecorder.
+    """
+    room = MOST_WARNINGS
+    for text in dict.fromkeys(" ".join(_printable(each).split()) for each in texts):
+        shown = text if len(text) <= LONGEST_WARNING else f"{text[: LONGEST_WARNING - 1]}…"
+        room -= len(shown)
+        if room < 0:
+            return
+        if shown:
+            yield shown
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _denial(decision: Denied) -> dict[str, Any]:

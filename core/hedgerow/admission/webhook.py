@@ -49,6 +49,8 @@ class Allowed:
     """The operation may go on as it is."""
 
     message: str = ""
+    warnings: tuple[str, ...] = ()
+    """What the client of the API server is told beside: one sentence each, at best no longer than 120 characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Mutated:
 
     mutations: tuple[Mutation, ...]
     """At least one, in order; each rule sees the object that the one before it made."""
+    warnings: tuple[str, ...] = ()
+    """As of what is allowed unchanged."""
 
     @property
     def object(self) -> Manifest:

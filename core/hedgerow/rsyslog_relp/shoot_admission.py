@@ -22,7 +22,7 @@ from hedgerow.machinery.reading import UnreadableError, boolean_at, object_at, o
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.rsyslog_relp.config import TLS, RsyslogRelpConfig, decode
 from hedgerow.rsyslog_relp.naming import TYPE
-from hedgerow.rsyslog_relp.validation import config_problems, resource_reference, secret_problem
+from hedgerow.rsyslog_relp.validation import config_problems, config_warnings, resource_reference, secret_problem
 
 NAME: Final = "shoot-rsyslog-relp-admission"
 PATH: Final = "/webhooks/validate"
@@ -56,7 +56,10 @@ async def _reviewed(request: AdmissionRequest, *, is_strict: bool) -> Decision:
     config = shoot_config(request.object, is_strict=is_strict)
     if isinstance(config, str):
         return Denied(INVALID, config)
-    return await _secret_decision(request, config.active_tls if config else None)
+    if config is None:
+        return Allowed()
+    denial = await _secret_denial(request, config.active_tls) if config.active_tls else None
+    return denial or Allowed(warnings=config_warnings(config))
 
 
 def _type_problem(request: AdmissionRequest) -> str | None:
@@ -107,10 +110,8 @@ def secret_reference(shoot: Manifest, tls: TLS) -> ObjectKey | str:
     return ObjectKey("", secret)
 
 
-async def _secret_decision(request: AdmissionRequest, tls: TLS | None) -> Decision:
-    """Whether the Secret with certificates will do, if there is TLS."""
-    if tls is None:
-        return Allowed()
+async def _secret_denial(request: AdmissionRequest, tls: TLS) -> Denied | None:
+    """Why the Secret with certificates will not do; none: it will."""
     secret = secret_reference(request.object, tls)
     if isinstance(secret, str):
         return Denied(INVALID, secret)
@@ -118,7 +119,7 @@ async def _secret_decision(request: AdmissionRequest, tls: TLS | None) -> Decisi
     answer = await ObjectQuestion(SECRETS, key, Cluster.TARGET)
     if not isinstance(answer, NotAnswered):
         problem = secret_problem(key, object_at(answer.objects[0], "data"))
-        return Denied(INVALID, problem) if problem else Allowed()
+        return Denied(INVALID, problem) if problem else None
     if answer.is_not_found:
         return Denied(INVALID, f"referenced secret {key} does not exist")
     return Denied(INVALID, f"failed to get referenced secret {key} with error: {answer.message}", is_undecided=True)

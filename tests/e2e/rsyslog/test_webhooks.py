@@ -1,6 +1,7 @@
 """What an API server stores when it asks the installed process about OperatingSystemConfigs and Shoots."""
 
 import http.client
+import json
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from hedgerow.rsyslog_relp.registration import webhook_configurations
 from hedgerow_adapters.protocol.requests import object_path
 from tests.contract.webhook_server import ServingPair
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
+from tests.control_plane.kubectl import KubectlError
 from tests.e2e.rsyslog.seed import TYPE, ExtensionProcess, Shoot
 
 COLLECTIONS = "/apis/admissionregistration.k8s.io/v1"
@@ -129,3 +131,15 @@ def test_a_shoot_with_an_invalid_configuration_is_refused(shoot: Shoot) -> None:
 
     assert (refused, accepted) == (http.client.UNPROCESSABLE_ENTITY, http.client.CREATED)
     assert "prot" in answer["message"]
+
+
+@pytest.mark.usefixtures("shoot_webhook")
+def test_whoever_writes_what_is_hardly_meant_is_warned(shoot: Shoot) -> None:
+    metadata = {"namespace": shoot.namespace, "name": "warned", "labels": LABELS}
+    config = {**CONFIG, "tls": {"enabled": False, "secretReferenceName": "certificates"}}
+    head = {"apiVersion": SHOOTS.api_version, "kind": SHOOTS.kind, "metadata": metadata}
+    manifest = {**head, "spec": {"extensions": [{"type": TYPE, "providerConfig": config}]}}
+
+    with pytest.raises(KubectlError, match="Warning: tls: has no effect"):
+        shoot.control_plane.kubectl("--warnings-as-errors", "create", "-f", "-", input=json.dumps(manifest))
+    assert shoot.get(SHOOTS, ObjectKey(shoot.namespace, "warned")) is not None

@@ -107,4 +107,5 @@ def _line(each: Reviewed) -> str:
             return f"{beginning}: {code} {message}"
         case _:
             reason = ", ".join(mutation.rule for mutation in each.mutations) or each.message
-            return f"{beginning}: {reason}" if reason else beginning
+            said = "; ".join(filter(None, (reason, *(f"warning: {warning}" for warning in each.warnings))))
+            return f"{beginning}: {said}" if said else beginning

@@ -50,6 +50,11 @@ class Reviewed:
         return self.decision.mutations if isinstance(self.decision, Mutated) else ()
 
     @property
+    def warnings(self) -> Sequence[str]:
+        """What the client of an API server is told of an operation that may go on."""
+        return () if isinstance(self.decision, Denied) else self.decision.warnings
+
+    @property
     def message(self) -> str:
         """What the webhook says beside."""
         return "" if isinstance(self.decision, Mutated) else self.decision.message

@@ -30,6 +30,7 @@ def _diff(reviewed: Reviewed) -> Iterator[str]:
     heading = click.style(f"# {reviewed.verdict} {name} by {reviewed.webhook}", bold=True)
     saying = _saying(reviewed)
     yield f"{heading}: {saying}\n" if saying else f"{heading}\n"
+    yield from (f"#   {warning}\n" for warning in _warnings(reviewed))
     for mutation in reviewed.mutations:
         paths = dict.fromkeys(printable(each["path"]) for each in _patch(mutation.before, mutation.after))
         yield f"#   {mutation.rule}: {', '.join(paths)}\n"
@@ -50,7 +51,9 @@ def as_table(reviews: Iterable[Reviewed]) -> str:
             printable(each.request.namespace),
             printable(shown_name(each.candidate.request)),
             each.webhook,
-            ", ".join(mutation.rule for mutation in each.mutations) or _saying(each),
+            "; ".join(
+                filter(None, (", ".join(mutation.rule for mutation in each.mutations), _saying(each), *_warnings(each)))
+            ),
         )
         for each in reviews
     ]
@@ -74,6 +77,7 @@ def _entry(reviewed: Reviewed) -> dict[str, Any]:
         "allowed": not isinstance(decision, Denied),
         "code": decision.code if isinstance(decision, Denied) else OK,
         "message": reviewed.message,
+        "warnings": [*reviewed.warnings],
         "rules": [{"rule": each.rule, "patch": _patch(each.before, each.after)} for each in mutations],
         "patch": _patch(mutations[0].before, mutations[-1].after) if mutations else [],
     }
@@ -86,6 +90,10 @@ def _patch(before: Manifest, after: Manifest) -> list[Operation]:
 def _saying(reviewed: Reviewed) -> str:
     decision, message = reviewed.decision, printable(reviewed.message)
     return " ".join(filter(None, (str(decision.code), message))) if isinstance(decision, Denied) else message
+
+
+def _warnings(reviewed: Reviewed) -> Iterator[str]:
+    yield from (f"warning: {printable(each)}" for each in reviewed.warnings)
 
 
 FORMATS: Final[dict[str, Callable[[Iterable[Reviewed]], str]]] = {

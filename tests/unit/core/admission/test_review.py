@@ -165,6 +165,26 @@ def test_permission_may_say_something() -> None:
 
 
 @pytest.mark.parametrize(
+    ("warnings", "passed_on"),
+    [
+        (("tls: has no effect",), ["tls: has no effect"]),
+        (("one", "two", "one"), ["one", "two"]),
+        (("größer als 日本\u00a0\n\x1b[31mred\ud800",), ["größer als 日本 [31mred"]),
+        (("", "\t"), None),
+        (("a" * 256, "b" * 257), ["a" * 256, f"{'b' * 255}…"]),
+        (tuple(f"{number:>0256}" for number in range(17)), [f"{number:>0256}" for number in range(16)]),
+        ((*(f"{number:>0250}" for number in range(17)), "short"), [f"{number:>0250}" for number in range(16)]),
+    ],
+    ids=["one", "repeated", "characters", "empty", "long", "many", "many-with-a-rest"],
+)
+def test_warnings_are_as_api_servers_pass_them_on(warnings: tuple[str, ...], passed_on: list[str] | None) -> None:
+    changed = Mutated((Mutation("rule", POD, {**POD, "spec": {}}),), warnings)
+
+    for decision in (Allowed(warnings=warnings), changed):
+        assert answer(V1, "u", decision, encode)["response"].get("warnings") == passed_on
+
+
+@pytest.mark.parametrize(
     ("denied", "status"),
     [
         (forbidden("no"), {"status": "Failure", "code": 403, "reason": "Forbidden", "message": "no"}),

@@ -66,6 +66,14 @@ def test_a_shoot_with_a_good_secret_is_allowed(mode: str) -> None:
     assert decision(shoot(enabled(config), resources=[REFERENCE]), secret("ca", "crt", "key")) == Allowed()
 
 
+def test_what_is_valid_and_hardly_meant_is_a_warning() -> None:
+    config = secured(authMode="name")
+
+    assert decision(shoot(enabled(config), resources=[REFERENCE]), secret("ca", "crt", "key")) == Allowed(
+        warnings=("tls.permittedPeer: is empty, so that authMode name refuses every server",)
+    )
+
+
 @pytest.mark.parametrize(
     ("subject", "problem"),
     [
