@@ -8,9 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hedgerow.resource_manager.installation.manifests import manifests
-from hedgerow.resource_manager.installation.values import Values, default_values
+from hedgerow.installation.manifests import manifests
+from hedgerow.installation.values import default_values
+from hedgerow.resource_manager.installation import Values
 from hedgerow_entrypoints.cli.install import installation
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from tests.control_plane import ControlPlane
 from tests.control_plane.credentials import User, kubeconfig, write_private
 
@@ -96,9 +98,9 @@ def roles_for(namespace: str, within: Sequence[str] = ()) -> list[dict[str, Any]
         namespace: of the process.
         within: the only namespaces that it looks after; none: all.
     """
-    values = default_values()
+    values = default_values(Values)
     config = {**values["config"], **SEED, "sourceClientConnection": {"namespaces": [*within]}}
-    wanted = installation(Values.model_validate({**values, "config": config}), namespace)
+    wanted = installation(COMPONENT, Values.model_validate({**values, "config": config}), namespace)
     return [
         {**manifest}
         for manifest in manifests(wanted, config_text="").unwrap()

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from hedgerow.admission.blocking import blocking_webhooks
-from hedgerow.resource_manager.installation.manifests import needed_objects
+from hedgerow.installation.manifests import needed_objects
 from hedgerow_adapters.registrations.registered import parse_registrations
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.control_plane.kubectl import KubectlError

@@ -13,6 +13,7 @@ RESOURCE_MANAGER: Final = "resource-manager"
 RSYSLOG_RELP: Final = "rsyslog-relp"
 RUNNABLE: Final = (RESOURCE_MANAGER, RSYSLOG_RELP)
 """The components that have a configuration file, and so a process."""
+INSTALLABLE: Final = (RESOURCE_MANAGER,)
 MODULES: Final = {RESOURCE_MANAGER: "resource_manager", "operator": "operator", RSYSLOG_RELP: "rsyslog_relp"}
 """Where the components are declared, by their names. Only what is asked for is imported."""
 _BROUGHT: "Final[dict[str, Component[Any]]]" = {}

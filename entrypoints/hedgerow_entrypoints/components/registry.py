@@ -23,6 +23,7 @@ from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
     from hedgerow.admission.registration import Mode, WebhookServer
+    from hedgerow.installation.installation import Installation
     from hedgerow.machinery.recording.playback import Redaction
 
 Configuration = TypeVar("Configuration")
@@ -109,6 +110,8 @@ class Component(Generic[Configuration]):
     """The same and the others as offline commands know them."""
     registrations: "Callable[[Configuration, WebhookServer], Sequence[Manifest]] | None" = None
     """The objects that register the enabled webhooks; none: they depend on which cluster they are for as well."""
+    installation: "Callable[[], type[Installation[Any, Any]]] | None" = None
+    """What its process needs in a cluster; none: it cannot be installed."""
     redaction: "Callable[[], Redaction] | None" = None
     """Keeps confidential values out of the record of a run; none: decisions cannot be recorded."""
 

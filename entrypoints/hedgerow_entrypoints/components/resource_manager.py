@@ -17,6 +17,7 @@ from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
     from hedgerow.machinery.recording.playback import Redaction
+    from hedgerow.resource_manager.installation import ResourceManagerInstallation
 
 
 def _garbage_collector(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
@@ -140,6 +141,12 @@ def _reviews() -> Reviews:
     return REVIEWS
 
 
+def _installation() -> "type[ResourceManagerInstallation]":
+    from hedgerow.resource_manager.installation import ResourceManagerInstallation
+
+    return ResourceManagerInstallation
+
+
 def _redaction() -> "Redaction":
     from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction
     from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
@@ -176,5 +183,6 @@ COMPONENT: Final = Component(
     ),
     webhooks=_webhooks,
     reviews=_reviews,
+    installation=_installation,
     redaction=_redaction,
 )

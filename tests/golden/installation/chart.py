@@ -14,20 +14,16 @@ from pydantic import BaseModel
 from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.api.definition import build_definition
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
+from hedgerow.installation.permissions import concerns_anything, election_permissions, merged
+from hedgerow.installation.values import default_values, values_schema
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration, decode
 from hedgerow.resource_manager.configuration.webhooks import Webhooks
-from hedgerow.resource_manager.installation.permissions import (
-    concerns_anything,
-    election_permissions,
-    identity_permissions,
-    merged,
-)
-from hedgerow.resource_manager.installation.values import Values, values_schema
+from hedgerow.resource_manager.installation import ResourceManagerInstallation, Values
 from hedgerow.version import __version__
 from hedgerow_adapters.files.writing import render_yaml
-from hedgerow_entrypoints.cli.install import permissions_of_process
+from hedgerow_entrypoints.cli.install import installation
 from hedgerow_entrypoints.components.registry import ControllerEntry
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
 
@@ -41,8 +37,8 @@ IS_ITS_OWN_TARGET: Final = "installation.isItsOwnTarget"
 _ABOUT: Final = "# The values of the chart; values.schema.json says the same to machines.\n"
 _CHART: Final = {
     "apiVersion": "v2",
-    "name": "resource-manager",
-    "description": "The resource manager of hedgerow: ManagedResources, network policies, tokens, nodes, webhooks",
+    "name": ResourceManagerInstallation.component,
+    "description": ResourceManagerInstallation.description,
     "type": "application",
     "version": __version__,
     "appVersion": __version__,
@@ -98,11 +94,11 @@ WEBHOOKS: Final = tuple(
 
 def permission_features() -> list[dict[str, Any]]:
     """The permissions of what is always on, and what each switch adds to them."""
-    always = permissions_of_process(_configuration({}))
+    always = _permissions({})
     features = [_feature((), [each for each in always if not concerns_anything(each)], {})]
     for switch in (*CONTROLLERS, *(each for each in WEBHOOKS if each not in CONTROLLERS)):
-        alone = permissions_of_process(_configuration(switch.section))
-        beside_another_target = permissions_of_process(_configuration({**switch.section, "targetClientConnection": {}}))
+        alone = _permissions(switch.section)
+        beside_another_target = _permissions({**switch.section, "targetClientConnection": {}})
         added = [each for each in alone if each not in always]
         if anyway := [each for each in added if each in beside_another_target]:
             features.append(_feature(switch.fields, anyway, switch.places))
@@ -110,7 +106,8 @@ def permission_features() -> list[dict[str, Any]]:
             features.append(_feature((*switch.fields, (IS_ITS_OWN_TARGET,)), else_alone, switch.places))
     lease = ObjectKey("leaderElection.resourceNamespace", "leaderElection.resourceName")
     features.append(_feature(((ELECTS,),), election_permissions(lease), {name: name for name in lease}))
-    features.append(_feature(((ASKS_FOR_IDENTITY,),), identity_permissions(), {}))
+    asking = [each for each in _permissions({"controllers": {"clusterID": "<cluster>"}}) if each not in always]
+    features.append(_feature(((ASKS_FOR_IDENTITY,),), asking, {}))
     return features
 
 
@@ -131,6 +128,13 @@ def _entries(mode: Mode, section: Mapping[str, Any]) -> Iterable[tuple[str, Any,
     for each in build_webhook_configurations(mode, PREFIX, NAMESPACE, b"", _configuration(section).admission):
         for entry in each["webhooks"]:
             yield each["kind"], each["metadata"], entry
+
+
+def _permissions(section: Mapping[str, Any]) -> tuple[Permission, ...]:
+    """Those of a process with a configuration that competes for no Lease."""
+    values = default_values(Values)
+    config = {**values["config"], "leaderElection": {"leaderElect": False}, **section}
+    return installation(COMPONENT, Values.model_validate({**values, "config": config}), "garden").permissions
 
 
 def _configuration(section: Mapping[str, Any]) -> ResourceManagerConfiguration:
@@ -162,7 +166,7 @@ def chart_files() -> Mapping[str, str]:
     return {
         "Chart.yaml": render_yaml([_CHART]),
         "values.yaml": _ABOUT + "".join(f"{line}\n" for line in _explained(Values())),
-        "values.schema.json": _json(values_schema()),
+        "values.schema.json": _json(values_schema(Values)),
         "files/permissions.json": _json(permission_features()),
         "files/webhooks.json": _json({mode.value: _registrations(mode) for mode in Mode}),
         f"crds/{MANAGED_RESOURCE.resource}.yaml": render_yaml([build_definition(MANAGED_RESOURCE)]),

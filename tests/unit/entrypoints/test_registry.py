@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hedgerow.installation.values import default_values
 from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Controller
@@ -19,7 +20,7 @@ from hedgerow.resource_manager.configuration import (
     decode,
 )
 from hedgerow.resource_manager.configuration.controllers import Controllers
-from hedgerow.resource_manager.installation import permissions
+from hedgerow.resource_manager.installation import Values
 from hedgerow_adapters.simulation import planning
 from hedgerow_entrypoints.cli import install, plan, simulate
 from hedgerow_entrypoints.cli.controllers import ask_files, chosen_controllers, offline_settings
@@ -167,17 +168,12 @@ def test_replay_builds_what_run_builds(run: Mapping[str, Declaration]) -> None:
     assert declarations(COMPONENT.visible(configuration, "garden-1")) == run
 
 
-def test_roles_are_for_what_run_builds(monkeypatch: pytest.MonkeyPatch, run: Mapping[str, Declaration]) -> None:
-    permitted: list[Controller[Any]] = []
+def test_roles_are_for_what_run_builds(run: Mapping[str, Declaration]) -> None:
+    values = Values.model_validate({**default_values(Values), "config": EVERYTHING})
 
-    def permissions_of(controllers: Any, webhooks: Any, called: Any) -> Any:
-        permitted.extend(controllers)
-        return permissions.permissions_of(controllers, webhooks, called)
+    installed = install.installation(COMPONENT, values, "garden")
 
-    monkeypatch.setattr(install, "permissions_of", permissions_of)
-    install.permissions_of_process(decode(EVERYTHING).unwrap().configuration)
-
-    assert declarations(permitted) == without_cluster_id(run)
+    assert declarations(installed.controllers) == without_cluster_id(run)
 
 
 def test_what_is_compared_has_no_setting_of_a_controller_at_its_default() -> None:

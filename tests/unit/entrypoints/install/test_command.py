@@ -7,10 +7,13 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from hedgerow.resource_manager.configuration import API_VERSION, KIND, decode
-from hedgerow.resource_manager.installation import workload
+from hedgerow.installation.values import default_values
+from hedgerow.resource_manager import installation as resource_manager
+from hedgerow.resource_manager.configuration import API_VERSION, KIND
+from hedgerow.resource_manager.installation import Values
 from hedgerow_entrypoints.cli.command import hedgerow
-from hedgerow_entrypoints.cli.install import permissions_of_process
+from hedgerow_entrypoints.cli.install import installation
+from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from tests.golden.installation.chart import CONTROLLERS, WEBHOOKS
 
 TARGET: dict[str, Any] = {"config": {"targetClientConnection": {}}}
@@ -92,7 +95,7 @@ def test_what_cannot_work_is_refused(tmp_path: Path, values: dict[str, Any], pro
 def test_registrations_that_could_block_the_process_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workload, "skip_label", lambda webhook: f"{webhook}.example.org/other")
+    monkeypatch.setattr(resource_manager, "skip_label", lambda webhook: f"{webhook}.example.org/other")
 
     code, output, talk = install(tmp_path, {"config": {"webhooks": {"highAvailabilityConfig": {"enabled": True}}}})
 
@@ -123,7 +126,8 @@ def test_whoever_speaks_of_a_resource_knows_whether_it_is_in_namespaces() -> Non
     for switch in (*CONTROLLERS, *WEBHOOKS):
         election = {"leaderElect": True, "resourceNamespace": "garden"}
         document = {"apiVersion": API_VERSION, "kind": KIND, "leaderElection": election, **switch.section}
-        for each in permissions_of_process(decode(document).unwrap().configuration):
+        values = Values.model_validate({**default_values(Values), "config": document})
+        for each in installation(COMPONENT, values, "garden").permissions:
             said.setdefault((each.group, each.plural.partition("/")[0]), set()).add(each.namespaced)
 
     assert {resource for resource, answers in said.items() if len(answers) > 1} == set()

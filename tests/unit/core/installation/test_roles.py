@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.api.kubernetes import NAMESPACES, NODES, PODS, SECRETS
+from hedgerow.installation.permissions import Holder, role_with, roles, rules_by_place
 from hedgerow.machinery.clusters import Permission
-from hedgerow.resource_manager.installation.permissions import Holder, role_with, roles, rules_by_place
 
 SUBJECT = {"kind": "ServiceAccount", "name": "grm", "namespace": "garden"}
 

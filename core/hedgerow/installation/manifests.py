@@ -10,7 +10,7 @@ from typing import Final
 from returns.result import Failure, Result, Success
 
 from hedgerow.admission.blocking import OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
-from hedgerow.admission.registration import MUTATING, VALIDATING, build_webhook_configurations, registered_webhooks
+from hedgerow.admission.registration import MUTATING, VALIDATING
 from hedgerow.api.definition import build_definition
 from hedgerow.api.kubernetes import (
     CLUSTER_ROLE_BINDINGS,
@@ -35,19 +35,19 @@ from hedgerow.api.kubernetes import (
     SERVICE_ACCOUNTS,
     SERVICES,
 )
-from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
-from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
-from hedgerow.machinery.reading import object_at, objects_at
-from hedgerow.resource_manager.installation.installation import Installation
-from hedgerow.resource_manager.installation.permissions import Holder, concerns_anything, role_with, roles
-from hedgerow.resource_manager.installation.workload import (
+from hedgerow.installation.permissions import Holder, concerns_anything, role_with, roles
+from hedgerow.installation.values import Target
+from hedgerow.installation.workload import (
+    Installed,
     config_map,
     deployment,
     pod_disruption_budget,
     service,
     service_account,
 )
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
+from hedgerow.machinery.reading import object_at, objects_at
 
 _RENDERED: Final = (
     *(CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, SERVICES, SERVICE_ACCOUNTS, POD_DISRUPTION_BUDGETS),
@@ -55,7 +55,6 @@ _RENDERED: Final = (
 )
 """The resources of an installation besides registrations."""
 RENDERED: Final[Mapping[str, Resource]] = {resource.kind: resource for resource in _RENDERED}
-_LOOPBACK: Final = ("127.", "localhost", "::1")
 
 
 def needed_objects(manifests: Iterable[Manifest]) -> tuple[NeededObject, ...]:
@@ -102,52 +101,37 @@ def _secrets(deployment: Manifest) -> Iterator[str]:
                 yield name
 
 
-def manifests(installation: Installation, config_text: str) -> Result[tuple[Manifest, ...], tuple[str, ...]]:
+def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifest, ...], tuple[str, ...]]:
     """The objects of the requested parts, in an order in which to apply them; or why they cannot work."""
-    part, separate = installation.values.part, installation.target_is_separate
-    secret = installation.values.target.kubeconfig_secret
-    with_one = "the component configuration has a targetClientConnection"
-    without = "the component configuration has no targetClientConnection"
-    address = "config.server.healthProbes.bindAddress"
-    is_loopback = installation.configuration.server.health_probes.bind_address.startswith(_LOOPBACK)
-    refusals = (
-        (separate and not secret, f"target.kubeconfigSecret must name a Secret, as {with_one}"),
-        (not separate and secret, f"target.kubeconfigSecret leads nowhere, as {without}"),
-        (not separate and part == "target", f"{without}, so that there is no separate target cluster"),
-        (is_loopback, f"{address} must not be a loopback address, as kubelets ask pods at their own addresses"),
-    )
-    if problem := next((text for applies, text in refusals if applies), ""):
+    part, separate = installation.part, installation.target is not None
+    if problem := next(installation.problems, ""):
         return Failure((problem,))
     source = tuple(_in_source(installation, config_text)) if part != "target" else ()
-    target = tuple(_in_target(installation)) if separate and part != "source" else ()
-    config = installation.configuration.admission
-    webhooks = registered_webhooks(installation.mode, installation.name, installation.namespace, config)
+    target = tuple(_in_target(installation, installation.target)) if installation.target and part != "source" else ()
     calling = target if separate else source
-    if calling and (blocking := blocking_webhooks(webhooks, needed_objects(calling))):
+    if calling and (blocking := blocking_webhooks(installation.registered, needed_objects(calling))):
         return Failure(tuple(map(str, blocking)))
     return Success((*source, *target))
 
 
-def _in_source(installation: Installation, config_text: str) -> Iterator[Manifest]:
+def _in_source(installation: Installed, config_text: str) -> Iterator[Manifest]:
     """The process, and its permissions in its own cluster."""
-    yield build_definition(MANAGED_RESOURCE)
+    yield from map(build_definition, installation.definitions)
     yield service_account(installation)
     yield config_map(installation, config_text)
     account = {"kind": "ServiceAccount", "name": installation.name, "namespace": installation.namespace}
-    namespaces = installation.configuration.source.namespaces
-    clusters = (Cluster.SOURCE,) if installation.target_is_separate else Cluster
-    yield from _grants(installation, account, namespaces, *clusters)
+    clusters = (Cluster.SOURCE,) if installation.target else Cluster
+    yield from _grants(installation, account, installation.source.namespaces, *clusters)
     yield service(installation)
     yield deployment(installation)
     yield pod_disruption_budget(installation)
-    if not installation.target_is_separate:
-        yield from _webhooks(installation)
+    if installation.target is None:
+        yield from installation.registrations
 
 
-def _in_target(installation: Installation) -> Iterator[Manifest]:
+def _in_target(installation: Installed, target: Target) -> Iterator[Manifest]:
     """The permissions of the process in a separate target cluster, and the webhooks there."""
-    subject = installation.values.target.subject
-    namespaces = installation.configuration.looked_after.namespaces
+    subject = target.subject
     holder = {"kind": subject.kind, "name": subject.name}
     if subject.kind == "ServiceAccount":
         holder["namespace"] = subject.namespace
@@ -156,14 +140,14 @@ def _in_target(installation: Installation) -> Iterator[Manifest]:
         yield {**account, "automountServiceAccountToken": False}
     else:
         holder["apiGroup"] = RBAC
-    yield from _grants(installation, holder, namespaces, Cluster.TARGET)
-    yield from _webhooks(installation)
+    yield from _grants(installation, holder, installation.target_namespaces, Cluster.TARGET)
+    yield from installation.registrations
 
 
 def _grants(
-    installation: Installation, subject: dict[str, str], namespaces: tuple[str, ...], *clusters: Cluster
+    installation: Installed, subject: dict[str, str], namespaces: tuple[str, ...], *clusters: Cluster
 ) -> Iterator[Manifest]:
-    """The roles in one cluster; in the target, those to deliver ManagedResources as well."""
+    """The roles in one cluster; in the target, the one for managed objects as well."""
 
     def holder(namespaces: tuple[str, ...], *infix: str) -> Holder:
         name = ":".join((installation.name, *infix, installation.namespace))
@@ -172,17 +156,6 @@ def _grants(
     permissions = installation.permissions_in(*clusters)
     infix = () if Cluster.SOURCE in clusters else ("target",)
     yield from roles(holder(namespaces, *infix), (each for each in permissions if not concerns_anything(each)))
-    if Cluster.TARGET in clusters:
+    if Cluster.TARGET in clusters and (allowed := installation.managed_objects):
         # Only a ClusterRoleBinding reaches cluster-scoped objects.
-        allowed = installation.values.managed_objects
         yield from role_with(holder(() if allowed.cluster_wide else namespaces, "managed-objects"), allowed.rules)
-
-
-def _webhooks(installation: Installation) -> Iterator[Manifest]:
-    yield from build_webhook_configurations(
-        installation.mode,
-        installation.values.name_prefix,
-        installation.namespace,
-        installation.values.webhooks.ca_bundle.encode(),
-        installation.configuration.admission,
-    )

@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from hedgerow.admission.blocking import BlockingWebhook, blocking_webhooks
-from hedgerow.resource_manager.installation.manifests import needed_objects
+from hedgerow.installation.manifests import needed_objects
 from hedgerow_adapters.registrations.registered import parse_registrations
 
-CASES = sorted(Path(__file__).parents[4].joinpath("golden", "installation").glob("*/objects.yaml"))
+CASES = sorted(Path(__file__).parents[3].joinpath("golden", "installation").glob("*/objects.yaml"))
 FULL = next(case for case in CASES if case.parent.name == "everything-is-enabled")
 SKIP = "high-availability-config.resources.gardener.cloud/skip"
 

@@ -12,8 +12,7 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from hedgerow.admission.webhook import Webhook
-from hedgerow.api.kubernetes import CONFIG_MAPS, EVENTS, LEASES, NAMESPACES, RBAC
-from hedgerow.api.references import CLUSTER_IDENTITY
+from hedgerow.api.kubernetes import EVENTS, LEASES, NAMESPACES, RBAC
 from hedgerow.machinery.clusters import ANYTHING, KUBE_SYSTEM, Cluster, Permission
 from hedgerow.machinery.controller import Controller, Read
 from hedgerow.machinery.objects import Manifest, ObjectKey
@@ -66,12 +65,6 @@ def election_permissions(lease: ObjectKey) -> tuple[Permission, ...]:
         Permission.of(LEASES, "get", "update", names=(lease.name,), **place),
         Permission.of(EVENTS, "create", **place),
     )
-
-
-def identity_permissions() -> tuple[Permission, ...]:
-    """The permissions to read the id of the source cluster."""
-    namespace, name = CLUSTER_IDENTITY
-    return (Permission.of(CONFIG_MAPS, "get", cluster=Cluster.SOURCE, namespace=namespace, names=(name,)),)
 
 
 def same_cluster_permissions() -> tuple[Permission, ...]:

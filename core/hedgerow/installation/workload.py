@@ -4,9 +4,8 @@ Source: managed-resources §4.2, §4.3; Kubernetes documentation, "Pod Security 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from hedgerow.admission.registration import HIGH_AVAILABILITY, skip_label
 from hedgerow.api.kubernetes import (
     CONFIG_MAPS,
     DEPLOYMENTS,
@@ -22,15 +21,13 @@ from hedgerow.api.network_policies import (
     ALLOWED_PORTS_SUFFIX,
     FROM_WORLD_TO_PORTS,
 )
+from hedgerow.installation.installation import NOTHING, Installation, fingerprint, folder
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow.machinery.reading import with_value
-from hedgerow.resource_manager.installation.installation import FOLDER, Installation, fingerprint
 
-CONFIG_FOLDER: Final = f"{FOLDER}/config"
+Installed: TypeAlias = Installation[Any, Any]
 API_ACCESS: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 TARGET_ACCESS: Final = "/var/run/secrets/gardener.cloud/shoot/generic-kubeconfig"
 """Where Gardener's kubeconfigs look for the token beside them."""
-RECORDING: Final = "/var/lib/gardener-resource-manager"
 NOBODY: Final = 65532
 """User and group of the process."""
 READABLE: Final = 0o440
@@ -40,36 +37,43 @@ GRACE_PERIOD: Final = 30
 the process itself goes on to answer webhooks."""
 
 
-def _object(installation: Installation, resource: Resource, annotations: Mapping[str, str], **fields: Any) -> Manifest:
-    metadata = {"name": installation.name, "namespace": installation.namespace, "labels": installation.labels}
+def _object(
+    installation: Installed,
+    resource: Resource,
+    annotations: Mapping[str, str],
+    labels: Mapping[str, str] = NOTHING,
+    **fields: Any,
+) -> Manifest:
+    labels = {**installation.labels, **labels}
+    metadata: dict[str, Any] = {"name": installation.name, "namespace": installation.namespace, "labels": labels}
     if annotations:
         metadata["annotations"] = dict(annotations)
     return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, **fields}
 
 
-def service_account(installation: Installation) -> Manifest:
+def service_account(installation: Installed) -> Manifest:
     """The account of the pods, whose token they mount themselves."""
     annotations = installation.values.service_account.annotations
     return _object(installation, SERVICE_ACCOUNTS, annotations, automountServiceAccountToken=False)
 
 
-def config_map(installation: Installation, text: str) -> Manifest:
+def config_map(installation: Installed, text: str) -> Manifest:
     """The component configuration as a file."""
     return _object(installation, CONFIG_MAPS, {}, data={"config.yaml": text})
 
 
-def service(installation: Installation) -> Manifest:
+def service(installation: Installed) -> Manifest:
     """The Service of webhooks and metrics.
 
     An annotation lets API servers reach the webhooks: that of the own cluster may be anywhere, that of a separate
     target is a pod with a label for it.
     """
-    annotations, server = installation.values.service.annotations, installation.configuration.server
+    annotations, server = installation.values.service.annotations, installation.server
     ports = [_service_port("metrics", server.metrics.port, server.metrics.port)]
-    if installation.serves_webhooks:
+    if installation.webhooks:
         ports.append(_service_port("webhooks", 443, server.webhooks.port))
         from_targets = f"{ALLOWED_PORTS_PREFIX}{ALL_WEBHOOK_TARGETS}{ALLOWED_PORTS_SUFFIX}"
-        annotation = from_targets if installation.target_is_separate else FROM_WORLD_TO_PORTS
+        annotation = from_targets if installation.target else FROM_WORLD_TO_PORTS
         annotations = {annotation: f'[{{"protocol":"TCP","port":{server.webhooks.port}}}]', **annotations}
     spec = {"type": "ClusterIP", "selector": installation.labels, "ports": ports}
     return _object(installation, SERVICES, annotations, spec=spec)
@@ -79,7 +83,7 @@ def _service_port(name: str, port: int, target: int) -> Manifest:
     return {"name": name, "port": port, "targetPort": target, "protocol": "TCP"}
 
 
-def pod_disruption_budget(installation: Installation) -> Manifest:
+def pod_disruption_budget(installation: Installed) -> Manifest:
     """Limits how many pods a drain of nodes takes down at once."""
     spec = {
         "maxUnavailable": installation.values.pod_disruption_budget.max_unavailable,
@@ -89,12 +93,12 @@ def pod_disruption_budget(installation: Installation) -> Manifest:
     return _object(installation, POD_DISRUPTION_BUDGETS, {}, spec=spec)
 
 
-def deployment(installation: Installation) -> Manifest:
+def deployment(installation: Installed) -> Manifest:
     """The pods, which are replaced when the component configuration changes."""
     values = installation.values
     labels = {**values.pod_labels, **installation.labels}
-    if installation.target_is_separate:
-        labels = {**values.target.pod_labels, **labels}
+    if target := installation.target:
+        labels = {**target.pod_labels, **labels}
     annotations = {**values.pod_annotations, "checksum/config": fingerprint(installation.document)}
     template = {
         "metadata": {"labels": labels, "annotations": annotations},
@@ -106,14 +110,10 @@ def deployment(installation: Installation) -> Manifest:
         "selector": {"matchLabels": installation.labels},
         "template": template,
     }
-    made = _object(installation, DEPLOYMENTS, {}, spec=spec)
-    if installation.target_is_separate:
-        return made
-    # Replicas can be scaled while no webhook answers. Webhooks of a separate target never see them.
-    return with_value(made, ("metadata", "labels", skip_label(HIGH_AVAILABILITY)), "true")
+    return _object(installation, DEPLOYMENTS, {}, installation.deployment_labels, spec=spec)
 
 
-def _pod(installation: Installation) -> dict[str, Any]:
+def _pod(installation: Installed) -> dict[str, Any]:
     secrets = installation.values.image_pull_secrets
     return {
         "serviceAccountName": installation.name,
@@ -132,7 +132,7 @@ def _pod(installation: Installation) -> dict[str, Any]:
     }
 
 
-def _scheduling(installation: Installation) -> dict[str, Any]:
+def _scheduling(installation: Installed) -> dict[str, Any]:
     values = installation.values
     wishes: dict[str, Any] = {
         "priorityClassName": values.priority_class_name,
@@ -152,16 +152,17 @@ def _scheduling(installation: Installation) -> dict[str, Any]:
     return {**{name: wish for name, wish in wishes.items() if wish}, "topologySpreadConstraints": spread}
 
 
-def _container(installation: Installation) -> dict[str, Any]:
-    values, server = installation.values, installation.configuration.server
+def _container(installation: Installed) -> dict[str, Any]:
+    values, server = installation.values, installation.server
     ports = {"metrics": server.metrics.port, "health": server.health_probes.port}
-    if installation.serves_webhooks:
+    if installation.webhooks:
         ports["webhooks"] = server.webhooks.port
-    arguments = ["run", "resource-manager", f"--config={CONFIG_FOLDER}/config.yaml"]
-    if values.record.enabled:
-        arguments.append(f"--record={RECORDING}/decisions.jsonl")
+    process = installation.process
+    arguments = ["run", installation.component, f"--config={folder(process)}/config/config.yaml"]
+    if installation.record:
+        arguments.append(f"--record=/var/lib/{process}/decisions.jsonl")
     container = {
-        "name": "gardener-resource-manager",
+        "name": process,
         "image": f"{values.image.repository}:{values.image.tag or installation.version}",
         "imagePullPolicy": values.image.pull_policy,
         "args": arguments,
@@ -176,7 +177,7 @@ def _container(installation: Installation) -> dict[str, Any]:
         },
         "volumeMounts": [_mount(volume, path) for volume, path in _volumes(installation)],
     }
-    if installation.target_is_separate:
+    if installation.target:
         container["env"] = [{"name": "TARGET_KUBECONFIG", "value": f"{TARGET_ACCESS}/kubeconfig"}]
     return container
 
@@ -196,10 +197,10 @@ def _probe(path: str, port: int, *, initial: int, period: int, failures: int) ->
     }
 
 
-def _volumes(installation: Installation) -> Iterator[tuple[Mapping[str, Any], str]]:
+def _volumes(installation: Installed) -> Iterator[tuple[Mapping[str, Any], str]]:
     """The volumes of a pod with their mount paths."""
     values = installation.values
-    yield {"name": "config", "configMap": {"name": installation.name}}, CONFIG_FOLDER
+    yield {"name": "config", "configMap": {"name": installation.name}}, f"{folder(installation.process)}/config"
     # As kubelets mount it by default, but with a token of the configured lifetime.
     seconds = values.service_account.token_expiration_seconds
     namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
@@ -209,16 +210,16 @@ def _volumes(installation: Installation) -> Iterator[tuple[Mapping[str, Any], st
         {"downwardAPI": {"items": [namespace]}},
     )
     yield _projected("api-access", READABLE_BY_ALL, *api_access), API_ACCESS
-    if installation.serves_webhooks:
+    if installation.webhooks:
         secret = {"secretName": values.webhooks.certificate_secret, "defaultMode": READABLE}
-        yield {"name": "certificates", "secret": secret}, installation.configuration.server.webhooks.tls.server_cert_dir
-    if installation.target_is_separate:
-        sources = [_file_of_secret(values.target.kubeconfig_secret, "kubeconfig")]
-        if values.target.token_secret:
-            sources.append(_file_of_secret(values.target.token_secret, "token"))
+        yield {"name": "certificates", "secret": secret}, installation.server.webhooks.tls.server_cert_dir
+    if target := installation.target:
+        sources = [_file_of_secret(target.kubeconfig_secret, "kubeconfig")]
+        if target.token_secret:
+            sources.append(_file_of_secret(target.token_secret, "token"))
         yield _projected("target-access", READABLE, *sources), TARGET_ACCESS
-    if values.record.enabled:
-        yield {"name": "recording", "emptyDir": {"sizeLimit": values.record.size_limit}}, RECORDING
+    if record := installation.record:
+        yield {"name": "recording", "emptyDir": {"sizeLimit": record.size_limit}}, f"/var/lib/{installation.process}"
 
 
 def _projected(name: str, mode: int, *sources: Manifest) -> Manifest:

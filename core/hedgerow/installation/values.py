@@ -1,6 +1,6 @@
-"""What may be said about an installation: the values of the Helm chart, which `hedgerow install` takes as well.
+"""The values of the Helm charts, which `hedgerow install` takes as well.
 
-The schema of the chart is made from these types, descriptions included. Helm renders the chart without decoding the
+The schema of a chart is made from these types, descriptions included. Helm renders the chart without decoding the
 component configuration: of that the schema knows types, and what templates rely on. What it refuses, `hedgerow install`
 refuses as well; not the reverse.
 
@@ -15,32 +15,20 @@ from pydantic.alias_generators import to_camel
 from hedgerow.api.network_policies import ALLOWED, TO_DNS, TO_RUNTIME_API_SERVER, TO_TARGET_API_SERVER
 from hedgerow.api.shape import Items, Typed
 from hedgerow.machinery.configuration.process import PORTS
-from hedgerow.machinery.configuration.reading import Schema, document_schema, nullable
-from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration
+from hedgerow.machinery.configuration.reading import Document, Schema, document_schema, nullable
 
 _PORT: Final = nullable({"type": "integer", "minimum": 0, "maximum": PORTS[-1]})
-_INGRESS_CONTROLLER: Final[Schema] = {
-    "required": ["namespace", "podSelector"],
-    "properties": {"namespace": {"type": "string", "minLength": 1}, "podSelector": {"type": "object"}},
-}
-_NETWORK_POLICY: Final[Schema] = {
-    "if": {"properties": {"enabled": {"const": True}}, "required": ["enabled"]},
-    "then": {"properties": {"ingressControllerSelector": _INGRESS_CONTROLLER}},
-}
-LONGEST_PREFIX: Final = 36
-"""Characters before `gardener-resource-manager` that leave a valid name of a Service."""
 
 
-def config_schema() -> dict[str, Any]:
-    """The schema of the component configuration among the values."""
-    schema = document_schema(ResourceManagerConfiguration)
-    sections = schema["properties"]
-    for endpoint in sections["server"]["properties"].values():
+def config_schema(document: type[Document]) -> dict[str, Any]:
+    """The schema of a component configuration among the values."""
+    schema: Schema = document_schema(document)
+    for endpoint in schema["properties"]["server"]["properties"].values():
         endpoint["properties"]["port"] = _PORT
-    sections["controllers"]["properties"]["networkPolicy"] |= _NETWORK_POLICY
     return schema
 
 
+Name = Annotated[str, Field(min_length=1)]
 Texts = dict[str, str]
 Quantity = str | int | float
 Quantities = dict[str, Quantity]
@@ -60,7 +48,7 @@ class Part(Typed):
 class Image(Part):
     """Which image the pods run."""
 
-    repository: Annotated[str, Field(min_length=1)] = "hedgerow"
+    repository: Name = "hedgerow"
     """Where the image is, without a tag."""
     tag: str = ""
     """Which version of it; empty: the one of this chart."""
@@ -71,12 +59,10 @@ class Image(Part):
 class Webhooks(Part):
     """How API servers reach the webhooks that the component configuration enables."""
 
-    certificate_secret: Annotated[str, Field(min_length=1)] = "gardener-resource-manager-tls"  # noqa: S105 -- a name
+    certificate_secret: Name
     """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
     ca_bundle: str = ""
     """PEM of the authorities that may have signed it; empty: those that API servers trust anyway."""
-    in_gardener: bool = False
-    """Whether the cluster is a seed or the runtime cluster of a garden: pods beside the process need the webhooks."""
 
 
 class Subject(Part):
@@ -84,7 +70,7 @@ class Subject(Part):
 
     kind: Literal["ServiceAccount", "User"] = "ServiceAccount"
     """A ServiceAccount is made together with the roles; a User is not."""
-    name: Annotated[str, Field(min_length=1)] = "gardener-resource-manager"
+    name: Name
     """Its name."""
     namespace: str = "kube-system"
     """Where it is, if it is a ServiceAccount."""
@@ -97,7 +83,7 @@ class Target(Part):
     """The Secret in the namespace of the release whose key `kubeconfig` leads there."""
     token_secret: str = ""
     """The Secret whose key `token` lies beside the kubeconfig, for one that names it as its tokenFile; empty: none."""
-    subject: Subject = Subject()
+    subject: Subject
     """Who the process is there: whom roles are granted to."""
     pod_labels: Texts = Field(default_factory=lambda: {TO_TARGET_API_SERVER: ALLOWED})
     """Labels by which NetworkPolicies let pods reach its API server."""
@@ -157,30 +143,18 @@ class PodDisruptionBudget(Part):
 
 
 class Values(Part):
-    """The values of the chart of the resource manager."""
+    """The values of a chart. A component's own `config` has a default and a schema, its `webhooks` a default."""
 
-    part: Literal["source", "target", "all"] = "source"
-    """What is rendered: for the cluster of the process, for a separate target cluster, or both."""
-    name_prefix: Annotated[str, Field(max_length=LONGEST_PREFIX, pattern=r"^([a-z]([-a-z0-9]*))?$")] = ""
-    """What stands before gardener-resource-manager in names."""
     replicas: Annotated[int, Field(ge=0)] = 2
     """How many pods there are; one of them leads, all serve webhooks."""
     image: Image = Image()
     """Which image the pods run."""
     image_pull_secrets: Items[Texts] = ()
     """By which Secrets it is fetched: a list of `name`."""
-    config: dict[str, Any] = Field(
-        default_factory=lambda: {"apiVersion": API_VERSION, "kind": KIND}, json_schema_extra=config_schema()
-    )
+    config: dict[str, Any]
     """The component configuration, as in its file. What it enables decides about roles and webhooks."""
-    webhooks: Webhooks = Webhooks()
+    webhooks: Webhooks
     """How API servers reach the webhooks that the component configuration enables."""
-    target: Target = Target()
-    """The separate target cluster."""
-    managed_objects: ManagedObjects = ManagedObjects()
-    """What ManagedResources deliver."""
-    record: Record = Record()
-    """Whether pods record their decisions, for `hedgerow replay`."""
     service_account: ServiceAccount = ServiceAccount()
     """The account of the pods."""
     service: Service = Service()
@@ -203,11 +177,20 @@ class Values(Part):
     """How many pods may be missing because of what people plan."""
 
 
-def values_schema() -> dict[str, Any]:
-    """The JSON schema of the chart's values."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Values.model_json_schema(by_alias=True)}
+class TargetValues(Values):
+    """The values of a chart whose process may look after another cluster than its own."""
+
+    part: Literal["source", "target", "all"] = "source"
+    """What is rendered: for the cluster of the process, for a separate target cluster, or both."""
+    target: Target
+    """The separate target cluster."""
 
 
-def default_values() -> dict[str, Any]:
+def values_schema(values: type[Values]) -> dict[str, Any]:
+    """The JSON schema of a chart's values."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **values.model_json_schema(by_alias=True)}
+
+
+def default_values(values: type[Values]) -> dict[str, Any]:
     """The values of an installation about which nothing is said."""
-    return Values().model_dump(mode="json", by_alias=True)
+    return values().model_dump(mode="json", by_alias=True)

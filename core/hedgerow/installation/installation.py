@@ -1,0 +1,200 @@
+"""One installation: its values and configuration, and what follows from them for all its objects.
+
+Source: managed-resources §4; webhooks-and-tokens §4.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, Generic, TypeVar
+
+from hedgerow.admission.registration import RegisteredWebhook
+from hedgerow.admission.webhook import Webhook
+from hedgerow.api.definition import CustomResource
+from hedgerow.installation.permissions import election_permissions, permissions_of, same_cluster_permissions
+from hedgerow.installation.values import ManagedObjects, Record, Target, TargetValues, Values
+from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
+from hedgerow.machinery.configuration.reading import Document
+from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.objects import Manifest, ObjectKey
+
+NAMESPACE: Final = "$(namespace)"
+"""Stands for the namespace of the process in what completes a configuration."""
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+V = TypeVar("V", bound=Values)
+C = TypeVar("C", bound=Document)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation(Generic[V, C]):
+    """Everything that the objects of an installation depend on. Every component has a subclass."""
+
+    component: ClassVar[str]
+    """As `hedgerow run` takes it; also the name of its chart."""
+    process: ClassVar[str]
+    """The name of the container and of its folders; also the name of all objects, unless values say otherwise."""
+    description: ClassVar[str]
+    """Of the chart."""
+    values_type: ClassVar[type[Values]]
+    completion: ClassVar[Mapping[str, Any]] = NOTHING
+    """What a component configuration gets that leaves it out, besides the namespace of the Lease and the folder of the
+    certificate."""
+    definitions: ClassVar[tuple[CustomResource, ...]] = ()
+    """The resources that it defines."""
+
+    values: V
+    namespace: str
+    """The namespace of the process."""
+    version: str
+    """The tag of the image, if the values name none."""
+    document: Mapping[str, Any]
+    """The `completed` component configuration."""
+    configuration: C
+    """The decoded document; the next four are parts of it."""
+    source: ClientConnection
+    separate_target: ClientConnection | None
+    """The way to the target cluster; none: it is the source."""
+    server: Server
+    leader_election: LeaderElection
+    controllers: tuple[Controller[Any], ...]
+    """Those that run."""
+    webhooks: tuple[Webhook, ...]
+    """Those that are served."""
+
+    @property
+    def name(self) -> str:
+        """The name of its objects."""
+        return self.process
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels of its objects and pods."""
+        return {"app": self.name}
+
+    @property
+    def deployment_labels(self) -> Mapping[str, str]:
+        """Further labels of the Deployment."""
+        return NOTHING
+
+    @property
+    def target(self) -> Target | None:
+        """How pods reach a separate target cluster; none: it is the cluster of the process."""
+        return self.values.target if isinstance(self.values, TargetValues) and self.separate_target else None
+
+    @property
+    def target_namespaces(self) -> tuple[str, ...]:
+        """The only namespaces of the target cluster that the process reads; none: all."""
+        return (self.separate_target or self.source).namespaces
+
+    @property
+    def part(self) -> str:
+        """What is rendered."""
+        return self.values.part if isinstance(self.values, TargetValues) else "source"
+
+    @property
+    def record(self) -> Record | None:
+        """How pods record their decisions; none: they do not."""
+        return None
+
+    @property
+    def managed_objects(self) -> ManagedObjects | None:
+        """What the process may do with objects that others describe; none: it writes its own alone."""
+        return None
+
+    @property
+    def registered(self) -> tuple[RegisteredWebhook, ...]:
+        """The webhooks that API servers call."""
+        return ()
+
+    @property
+    def registrations(self) -> tuple[Manifest, ...]:
+        """The objects that register them."""
+        return ()
+
+    @property
+    def further_permissions(self) -> tuple[Permission, ...]:
+        """Those that no controller and no webhook declares, nor every process needs."""
+        return ()
+
+    @property
+    def permissions(self) -> tuple[Permission, ...]:
+        """All permissions of the process, some perhaps more than once."""
+        election, called = self.leader_election, {webhook.path for webhook in self.registered}
+        lease = ObjectKey(election.resource_namespace, election.resource_name)
+        return (
+            *same_cluster_permissions(),
+            *permissions_of(self.controllers, self.webhooks, called),
+            *(election_permissions(lease) if election.leader_elect else ()),
+            *self.further_permissions,
+        )
+
+    def permissions_in(self, *clusters: Cluster) -> tuple[Permission, ...]:
+        """The permissions in the cluster that has these roles."""
+        return tuple(permission for permission in self.permissions if permission.cluster in clusters)
+
+    @property
+    def problems(self) -> Iterator[str]:
+        """Why the values cannot work together."""
+        if isinstance(self.values, TargetValues):
+            secret, is_separate = self.values.target.kubeconfig_secret, self.separate_target is not None
+            with_one = "the component configuration has a targetClientConnection"
+            without = "the component configuration has no targetClientConnection"
+            if is_separate and not secret:
+                yield f"target.kubeconfigSecret must name a Secret, as {with_one}"
+            if secret and not is_separate:
+                yield f"target.kubeconfigSecret leads nowhere, as {without}"
+            if self.part == "target" and not is_separate:
+                yield f"{without}, so that there is no separate target cluster"
+        if self.server.health_probes.bind_address.startswith(("127.", "localhost", "::1")):
+            yield (
+                "config.server.healthProbes.bindAddress must not be a loopback address, "
+                "as kubelets ask pods at their own addresses"
+            )
+
+
+def folder(process: str) -> str:
+    """Where a process has its configuration and its certificate."""
+    return f"/etc/{process}"
+
+
+def completion(declared: type[Installation[Any, Any]], namespace: str) -> dict[str, Any]:
+    """What a component configuration gets that leaves it out."""
+    general = {
+        "leaderElection": {"resourceNamespace": NAMESPACE},
+        "server": {"webhooks": {"tls": {"serverCertDir": f"{folder(declared.process)}/certificates"}}},
+    }
+    return _placed(filled(declared.completion, general), namespace)
+
+
+def _placed(document: Mapping[str, Any], namespace: str) -> dict[str, Any]:
+    return {
+        name: _placed(value, namespace) if isinstance(value, Mapping) else namespace if value == NAMESPACE else value
+        for name, value in document.items()
+    }
+
+
+def filled(document: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """A document with defaults for what it leaves out or leaves empty, the same as the chart's."""
+    result = dict(document) if isinstance(document, Mapping) else {}
+    for name, default in defaults.items():
+        stated = result.get(name)
+        result[name] = filled(stated, default) if isinstance(default, Mapping) else stated or default
+    return result
+
+
+def fingerprint(document: Mapping[str, Any]) -> str:
+    """A checksum of a component configuration, the same as the chart's."""
+    text = json.dumps(_as_go_writes(document), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _as_go_writes(value: Any) -> Any:
+    """Whole numbers without a decimal point."""
+    if isinstance(value, Mapping):
+        return {name: _as_go_writes(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_as_go_writes(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
