@@ -35,7 +35,7 @@ def undefined(control_plane: ControlPlane) -> Iterator[None]:
 
 def install(control_plane: ControlPlane) -> None:
     """Define ManagedResources as the command's help says."""
-    printed = run_here("crds")
+    printed = run_here("crds", "managedresources")
     assert (printed.returncode, printed.stderr) == (0, "")
     control_plane.kubectl("apply", "-f", "-", input=printed.stdout)
     _wait(control_plane, http.client.OK)

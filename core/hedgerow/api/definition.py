@@ -1,7 +1,7 @@
 """The CustomResourceDefinition of a type.
 
 Its structural schema has the name, JSON type and meaning of each field, and whether it is required. The server sets no
-default and checks no value: that is the controllers' concern.
+default, and checks no value beyond what a type states of its fields and in its `validations`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,6 +14,16 @@ from hedgerow.machinery.objects import Manifest, Resource
 
 _SCALARS: Final = {bool: "boolean", int: "integer", float: "number", str: "string"}
 _STATUS: Final = "status"
+
+
+def enum(*values: str) -> dict[str, Any]:
+    """What the schema of a field says that takes no other values."""
+    return {"enum": [str(value) for value in values]}
+
+
+def keyed_by(field: str) -> dict[str, Any]:
+    """What the schema of a list says whose items are told apart by a field: several clients may own some of them."""
+    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [field]}
 
 
 def structural_schema(shape: type[ApiType]) -> dict[str, Any]:
@@ -32,6 +42,8 @@ def structural_schema(shape: type[ApiType]) -> dict[str, Any]:
     }
     if shape.is_atomic:
         schema["x-kubernetes-map-type"] = "atomic"
+    if shape.validations:
+        schema["x-kubernetes-validations"] = [validation._asdict() for validation in shape.validations]
     return schema
 
 
@@ -48,8 +60,14 @@ def _of_type(annotation: Any) -> dict[str, Any]:
         items = _described(_of_type(arguments[0]), description)
         return {"type": "array", "x-kubernetes-list-type": "atomic", "items": items}
     if origin is Mapping:
-        return {"type": "object", "additionalProperties": _of_type(arguments[1])}
+        return {"type": "object", **_of_members(arguments[1])}
     return _of_class(annotation)
+
+
+def _of_members(annotation: Any) -> dict[str, Any]:
+    if annotation is Any:
+        return {"x-kubernetes-preserve-unknown-fields": True}
+    return {"additionalProperties": _of_type(annotation)}
 
 
 def _of_class(class_: Any) -> dict[str, Any]:
@@ -66,9 +84,12 @@ def _is_object(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, ApiType)
 
 
-def _formats(metadata: Iterable[Any]) -> dict[str, str]:
-    named = [each for each in metadata if isinstance(each, str)]
-    return {"format": named[0]} if named else {}
+def _formats(metadata: Iterable[Any]) -> dict[str, Any]:
+    """What the annotations of a field say of its schema: a text is the format, an object part of the schema."""
+    schema: dict[str, Any] = {}
+    for each in metadata:
+        schema |= {"format": each} if isinstance(each, str) else each if isinstance(each, dict) else {}
+    return schema
 
 
 def _described(schema: dict[str, Any], description: str | None) -> dict[str, Any]:
@@ -84,6 +105,14 @@ class Column(NamedTuple):
     """As OpenAPI calls it; `date` is shown as an age."""
     jsonPath: str  # noqa: N815 -- as it is spelled
     """From the top of the object."""
+
+
+AGE: Final = Column("Age", "date", ".metadata.creationTimestamp")
+
+
+def condition_column(name: str, condition_type: str) -> Column:
+    """The column with the status of a condition."""
+    return Column(name, "string", f'.status.conditions[?(@.type=="{condition_type}")].status')
 
 
 @dataclass(frozen=True, slots=True)

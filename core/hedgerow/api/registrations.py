@@ -4,6 +4,7 @@ Source: controller-registration §2.
 """
 
 from collections.abc import Mapping
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
@@ -52,6 +53,18 @@ REGISTRATION_NAME: Final = "controllerregistration.core.gardener.cloud/name"
 
 HELM: Final = "helm"
 """The type of deployment that is a chart; what deploys any other type is not the project's."""
+
+BEFORE: Final = "BeforeKubeAPIServer"
+AFTER: Final = "AfterKubeAPIServer"
+
+
+class Policy(StrEnum):
+    """When a registration is installed into a seed beside when something there needs it."""
+
+    ON_DEMAND = "OnDemand"
+    ALWAYS = "Always"
+    ALWAYS_EXCEPT_NO_SHOOTS = "AlwaysExceptNoShoots"
+
 
 VALID: Final = "Valid"
 INSTALLED: Final = "Installed"

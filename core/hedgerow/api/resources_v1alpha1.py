@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from hedgerow.api.definition import Column, CustomResource
+from hedgerow.api.definition import AGE, Column, CustomResource, condition_column
 from hedgerow.api.managed_resources import (
     MANAGED_RESOURCES,
     RESOURCES_APPLIED,
@@ -57,10 +57,10 @@ class ManagedResourceSpec(ApiType):
 
 
 class Condition(ApiType):
-    """One aspect of the state of the objects, and since when it is so."""
+    """One aspect of the state of an object, and since when it is so."""
 
     type: str
-    """Type of the condition: ResourcesApplied, ResourcesHealthy or ResourcesProgressing."""
+    """Type of the condition, such as ResourcesApplied."""
     status: str
     """Status of the condition: True, False, Unknown or Progressing."""
     last_transition_time: Time
@@ -126,10 +126,6 @@ class ManagedResource(ApiObject):
     """What has been applied, and how the objects are. Written by the resource manager."""
 
 
-def _condition(name: str, type_: str) -> Column:
-    return Column(name, "string", f'.status.conditions[?(@.type=="{type_}")].status')
-
-
 MANAGED_RESOURCE: Final = CustomResource(
     MANAGED_RESOURCES,
     ManagedResource,
@@ -137,11 +133,9 @@ MANAGED_RESOURCE: Final = CustomResource(
     short_names=("mr",),
     columns=(
         Column("Class", "string", ".spec.class"),
-        _condition("Applied", RESOURCES_APPLIED),
-        _condition("Healthy", RESOURCES_HEALTHY),
-        _condition("Progressing", RESOURCES_PROGRESSING),
-        Column("Age", "date", ".metadata.creationTimestamp"),
+        condition_column("Applied", RESOURCES_APPLIED),
+        condition_column("Healthy", RESOURCES_HEALTHY),
+        condition_column("Progressing", RESOURCES_PROGRESSING),
+        AGE,
     ),
 )
-
-CUSTOM_RESOURCES: Final[tuple[CustomResource, ...]] = (MANAGED_RESOURCE,)

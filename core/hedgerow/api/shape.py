@@ -5,7 +5,7 @@ Knows no particular type, no default and no rule about values. As to an API serv
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -128,6 +128,14 @@ def _below(path: str, part: int | str) -> str:
     return f"{path}[{part}]" if isinstance(part, int) else child(path, part)
 
 
+class Rule(NamedTuple):
+    """What an API server checks of every object of a type, as a definition spells it."""
+
+    rule: str
+    """In the Common Expression Language, about `self`; one about `oldSelf` holds for updates."""
+    message: str
+
+
 class ApiType(Typed):
     """A type with documented fields, which a tool may name as Python or as JSON does."""
 
@@ -135,6 +143,7 @@ class ApiType(Typed):
 
     is_atomic: ClassVar[bool] = False
     """True if an API server merges the object as a whole: who applies one of its fields owns them all."""
+    validations: ClassVar[tuple[Rule, ...]] = ()
 
 
 class ObjectMeta(ApiType):

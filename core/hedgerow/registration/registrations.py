@@ -6,12 +6,12 @@ Source: controller-registration §2.1.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import StrEnum
 from typing import Any, Final, Self
 
+from returns.pipeline import is_successful
 from returns.result import Failure
 
-from hedgerow.api.registrations import POD_SECURITY_ENFORCE
+from hedgerow.api.registrations import AFTER, BEFORE, POD_SECURITY_ENFORCE, Policy
 from hedgerow.machinery.failures import invalid
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of, resource_version_of
 from hedgerow.machinery.reading import (
@@ -24,23 +24,12 @@ from hedgerow.machinery.reading import (
     with_each,
     with_value,
 )
-from hedgerow.machinery.scalars import parse_duration
+from hedgerow.machinery.scalars import format_duration, parse_duration
 
 EXTENSION: Final = "Extension"
 DEFAULT_RECONCILE_TIMEOUT: Final = "3m0s"
-_LIFECYCLE: Final = {
-    "reconcile": "AfterKubeAPIServer",
-    "delete": "BeforeKubeAPIServer",
-    "migrate": "BeforeKubeAPIServer",
-}
-
-
-class Policy(StrEnum):
-    """When a registration is installed into a seed beside when something there needs it."""
-
-    ON_DEMAND = "OnDemand"
-    ALWAYS = "Always"
-    ALWAYS_EXCEPT_NO_SHOOTS = "AlwaysExceptNoShoots"
+LIFECYCLE: Final = {"reconcile": AFTER, "delete": BEFORE, "migrate": BEFORE}
+"""When an Extension is worked on if its registration does not say it."""
 
 
 def type_id(kind: str, type_: str) -> str:
@@ -49,10 +38,10 @@ def type_id(kind: str, type_: str) -> str:
 
 
 def with_defaults(registration: Manifest) -> Manifest:
-    """The registration with every default that depends on other fields (§2.1.2); UnreadableError as readers say."""
+    """The registration with every default, and durations as Go spells them (§2.1); UnreadableError as readers say."""
     registration = with_each(registration, ("spec", "resources"), _resource_with_defaults)
     deployment = object_at(registration, "spec").get("deployment")
-    if deployment is None or text_at(registration, "spec", "deployment", "policy"):
+    if deployment is None or text_at(registration, "spec", "deployment", "policy") is not None:
         return registration
     return with_value(registration, ("spec", "deployment", "policy"), Policy.ON_DEMAND.value)
 
@@ -63,10 +52,12 @@ def _resource_with_defaults(resource: Mapping[str, Any]) -> Mapping[str, Any]:
     if is_extension:
         defaults = {"globallyEnabled": False, "reconcileTimeout": DEFAULT_RECONCILE_TIMEOUT}
         added |= {name: value for name, value in defaults.items() if resource.get(name) is None}
+    if (timeout := text_at(resource, "reconcileTimeout")) and is_successful(duration := parse_duration(timeout)):
+        added["reconcileTimeout"] = format_duration(duration.unwrap())
     lifecycle = resource.get("lifecycle")
     if lifecycle is not None or is_extension:
         given = object_at(resource, "lifecycle")
-        added["lifecycle"] = {**given, **{name: text for name, text in _LIFECYCLE.items() if not given.get(name)}}
+        added["lifecycle"] = {**given, **{name: text for name, text in LIFECYCLE.items() if given.get(name) is None}}
     return {**resource, **added} if added else resource
 
 
@@ -110,7 +101,7 @@ class ServedType:
             globally_enabled=boolean_at(resource, "globallyEnabled") is True,
             workerless_supported=boolean_at(resource, "workerlessSupported") is True,
             reconcile_timeout=_duration(text_at(resource, "reconcileTimeout")),
-            lifecycle=Lifecycle(**{name: text_at(lifecycle, name) or "" for name in _LIFECYCLE}) if lifecycle else None,
+            lifecycle=Lifecycle(**{name: text_at(lifecycle, name) or "" for name in LIFECYCLE}) if lifecycle else None,
         )
 
 

@@ -7,8 +7,8 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
+from hedgerow.api.custom_resources import CUSTOM_RESOURCES
 from hedgerow.api.definition import CustomResource, build_definition
-from hedgerow.api.resources_v1alpha1 import CUSTOM_RESOURCES
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, object_format
 
 BY_NAME: Final = {name: custom for custom in CUSTOM_RESOURCES for name in custom.names}
@@ -38,6 +38,6 @@ def command(wanted: Sequence[CustomResource], output: str) -> None:
 
     NAME is any by which kubectl knows the resource, such as managedresources.resources.gardener.cloud or mr.
 
-    To install them: hedgerow crds | kubectl apply -f -
+    To install one: hedgerow crds managedresources | kubectl apply -f -
     """
     click.echo(OBJECT_FORMATS[output]([build_definition(custom) for custom in wanted]), nl=False)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from hedgerow.api.custom_resources import CUSTOM_RESOURCES
 from hedgerow.api.definition import CustomResource, build_definition
-from hedgerow.api.resources_v1alpha1 import CUSTOM_RESOURCES
 from hedgerow_adapters.files.writing import render_yaml
 
 FOLDER = Path(__file__).parent

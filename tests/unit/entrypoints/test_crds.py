@@ -3,7 +3,7 @@ import json
 import pytest
 import yaml
 
-from hedgerow.api.resources_v1alpha1 import CUSTOM_RESOURCES
+from hedgerow.api.custom_resources import CUSTOM_RESOURCES
 from tests.unit.entrypoints.command_line import Hedgerow
 
 FULL = "managedresources.resources.gardener.cloud"
@@ -26,7 +26,7 @@ def test_a_definition_is_found_by_every_name_and_printed_once(names: tuple[str, 
 
 
 def test_a_name_of_nothing_is_an_error(hedgerow: Hedgerow) -> None:
-    assert f"error: No resource is called 'nope'. There are: {FULL}.\n" in hedgerow("crds", "nope").err
+    assert f"error: No resource is called 'nope'. There are: {FULL}, " in hedgerow("crds", "nope").err
     assert hedgerow("crds", "managedresourcs") == (
         1,
         "",

@@ -3,7 +3,7 @@
 Source: webhooks-and-tokens §1.2, §3.2, validators; §9.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -41,6 +41,7 @@ from hedgerow.admission.request import CONNECT, CREATE, DELETE, UPDATE, Admissio
 from hedgerow.admission.webhook import INVALID, Allowed, Decision, Denied, Webhook, bad_request, type_problem
 from hedgerow.api.gardener import ETCDS, extension_resource
 from hedgerow.machinery.failures import Problem, forbidden, invalid_unshown, joined
+from hedgerow.machinery.names import dns_subdomain_problem
 from hedgerow.machinery.objects import Manifest, Resource, is_terminating, key_of
 
 NAME: Final = "extension-validation"
@@ -76,14 +77,20 @@ class Kind:
         yield from all_of(self.checks, new)
 
     def _spec_stays(self, new: Manifest, old: Manifest) -> Iterator[Problem]:
-        changes = differences(value_at(new, "spec"), value_at(old, "spec"), self.shape.inside["spec"])
+        changes = differences(value_at(new, "spec"), value_at(old, "spec"), self.shape.inside.get("spec"))
         if listed := ",".join(islice(changes, MOST_DIFFERENCES)):
             yield forbidden("spec", listed) if self.lists_differences else invalid_unshown("spec", FIELD_IS_IMMUTABLE)
 
 
-def _kind(resource: Resource, *lines: Line, lists_differences: bool) -> Kind:
+def build_kind(
+    resource: Resource,
+    *lines: Line,
+    lists_differences: bool = True,
+    name_problem: Callable[[str], str | None] = dns_subdomain_problem,
+) -> Kind:
+    """The kind of a resource, which a table describes line by line."""
     types = {path: json_type for line in lines for path, json_type in line.types.items()}
-    of_metadata = metadata.NAMESPACED if resource.namespaced else metadata.CLUSTER_SCOPED
+    of_metadata = metadata.checks(name_problem, is_namespaced=resource.namespaced)
     checks = (*of_metadata, *(check for line in lines for check in line.checks))
     change_checks = tuple(check for line in lines for check in line.change_checks)
     return Kind(resource, shape(metadata.TYPES | types), checks, change_checks, lists_differences)
@@ -92,7 +99,7 @@ def _kind(resource: Resource, *lines: Line, lists_differences: bool) -> Kind:
 def _extension(plural: str, kind: str, *lines: Line, namespaced: bool = True) -> Kind:
     """A kind of Gardener's extension API: its specs have a type, which never changes."""
     of_type = _text("spec.type", is_immutable=True)
-    return _kind(extension_resource(plural, kind, namespaced=namespaced), of_type, *lines, lists_differences=True)
+    return build_kind(extension_resource(plural, kind, namespaced=namespaced), of_type, *lines)
 
 
 def _text(path: str, *, is_immutable: bool = False) -> Line:
@@ -170,7 +177,7 @@ KINDS: Final[Mapping[str, Kind]] = {
             Line(checks=(rules.values_fit_record_type,)),
             field("spec.ttl", INTEGER, not_negative_if_present),
         ),
-        _kind(ETCDS, *_ETCD, lists_differences=False),
+        build_kind(ETCDS, *_ETCD, lists_differences=False),
         _extension("extensions", "Extension"),
         _extension("infrastructures", "Infrastructure", REGION, SECRET),
         _extension(

@@ -46,9 +46,9 @@ def _syntax(field: str, problem_of: Callable[[str], str | None], if_absent: Prob
     return check
 
 
-def _generate_name_problem(text: str) -> str | None:
-    """A prefix for names is a DNS subdomain once something follows a dash at its end."""
-    return names.dns_subdomain_problem(f"{text[:-1]}0" if len(text) > 1 and text.endswith("-") else text)
+def _example(prefix: str) -> str:
+    """A name that begins with a prefix: something follows a dash at its end."""
+    return f"{prefix[:-1]}0" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
 def namespace_absent(manifest: Manifest, _where: str) -> Iterator[Problem]:
@@ -143,13 +143,18 @@ def _of_new(check: Check) -> ChangeCheck:
 
 
 _OTHERS: Final = (not_negative_if_present("metadata.generation"), labels, annotations, finalizers, owner_references)
-_NAMES: Final = (
-    _syntax("name", names.dns_subdomain_problem, required("metadata.name", "name or generateName is required")),
-    _syntax("generateName", _generate_name_problem),
-)
 _NAMESPACE: Final = _syntax("namespace", names.dns_label_problem, required("metadata.namespace"))
-NAMESPACED: Final[tuple[Check, ...]] = (*_NAMES, _NAMESPACE, *_OTHERS)
-CLUSTER_SCOPED: Final[tuple[Check, ...]] = (*_NAMES, namespace_absent, *_OTHERS)
+
+
+def checks(name_problem: Callable[[str], str | None], *, is_namespaced: bool) -> tuple[Check, ...]:
+    """What must hold for the metadata of every object of a kind, whose names have one syntax."""
+    return (
+        _syntax("name", name_problem, required("metadata.name", "name or generateName is required")),
+        _syntax("generateName", lambda text: name_problem(_example(text))),
+        _NAMESPACE if is_namespaced else namespace_absent,
+        *_OTHERS,
+    )
+
 
 UPDATE: Final[tuple[ChangeCheck, ...]] = (
     resource_version,

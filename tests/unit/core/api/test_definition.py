@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from hedgerow.api.custom_resources import CUSTOM_RESOURCES
 from hedgerow.api.definition import CustomResource, build_definition, structural_schema
-from hedgerow.api.resources_v1alpha1 import CUSTOM_RESOURCES
 from hedgerow.api.shape import ApiObject, ApiType, Int32, Items
 
 custom_resources = pytest.mark.parametrize("custom", CUSTOM_RESOURCES, ids=lambda custom: str(custom.resource))
