@@ -101,6 +101,8 @@ class Extension:
     """Of the last operation, as is the state; none: there was none."""
     last_state: str | None
     last_update: datetime | None
+    provider_config: Any
+    """As its author wrote it."""
 
     @classmethod
     def of(cls, manifest: Manifest) -> Self:
@@ -117,6 +119,7 @@ class Extension:
             last_type=text_at(last, "type"),
             last_state=text_at(last, "state"),
             last_update=parse_timestamp(last.get("lastUpdateTime")),
+            provider_config=object_at(manifest, "spec").get("providerConfig"),
         )
 
     @property
@@ -157,14 +160,13 @@ def is_of_type(extension: Manifest, extension_type: str) -> bool:
 
 
 def transform_extension(extension_type: str) -> Callable[[Manifest], Manifest]:
-    """The transform that keeps metadata and status of Extensions of a type, and of others the key."""
+    """The transform that keeps Extensions of a type, and of others the key."""
 
     def transform(extension: Manifest) -> Manifest:
         if not is_of_type(extension, extension_type):
             namespace, name = key_of(extension)
             return {"metadata": {"namespace": namespace, "name": name}, "spec": {}}
-        kept = {name: extension[name] for name in ("metadata", "status") if name in extension}
-        return {**kept, "spec": {"type": extension_type}}
+        return {name: extension[name] for name in ("metadata", "spec", "status") if name in extension}
 
     return transform
 

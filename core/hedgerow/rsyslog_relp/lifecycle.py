@@ -13,7 +13,7 @@ from typing import Any, Final
 from returns.result import Success
 
 from hedgerow.api.gardener import CLUSTERS, EXTENSIONS, FORCE_DELETION
-from hedgerow.api.kubernetes import CONFIG_MAPS
+from hedgerow.api.kubernetes import CONFIG_MAPS, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES, OPERATION
 from hedgerow.extensions import operations
 from hedgerow.extensions.operations import Extension, OperationType
@@ -32,8 +32,11 @@ from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.builder import deploying
 from hedgerow.resource_manager.builder.managed_resource import error_codes
 from hedgerow.rsyslog_relp.cleaning import CleanerImages, Phase, Waiting, clean_nodes
+from hedgerow.rsyslog_relp.config import RsyslogRelpConfig
 from hedgerow.rsyslog_relp.monitoring import monitoring_config_map
 from hedgerow.rsyslog_relp.naming import CLEANER_MANAGED_RESOURCE, FINALIZER, MONITORING_CONFIG_MAP, TYPE
+from hedgerow.rsyslog_relp.operating_system_config import provider_config, referenced_secret
+from hedgerow.rsyslog_relp.validation import PublicKey, secret_problem
 
 NAME: Final = "shoot_rsyslog_relp_lifecycle_controller"
 DEFAULT_CONCURRENCY: Final = 5
@@ -47,6 +50,8 @@ class LifecycleConfig:
     images: CleanerImages = field(default_factory=CleanerImages)
     ignore_operation_annotation: bool = False
     """Whether every change of an Extension's specification is followed, not only what its annotation asks for."""
+    public_key: PublicKey | None = None
+    """Reads the values of Secrets with certificates; none: nobody looks at them."""
 
 
 _DEFAULTS: Final = LifecycleConfig()
@@ -92,7 +97,7 @@ def _extension_of(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[Obje
 
 
 def transform_cluster(cluster: Manifest) -> Manifest:
-    """What decisions read of a Cluster: name, and of its Shoot deletion, hibernation and the last operation."""
+    """What decisions read of a Cluster: name, and of its Shoot deletion, hibernation, resources, last operation."""
     shoot = object_at(cluster, "spec", "shoot")
     status, force = object_at(shoot, "status"), annotations_of(shoot).get(FORCE_DELETION, "")
     reduced = {
@@ -100,7 +105,7 @@ def transform_cluster(cluster: Manifest) -> Manifest:
             "annotations": {FORCE_DELETION: force},
             "deletionTimestamp": object_at(shoot, "metadata").get("deletionTimestamp"),
         },
-        "spec": {"hibernation": object_at(shoot, "spec").get("hibernation")},
+        "spec": {name: object_at(shoot, "spec").get(name) for name in ("hibernation", "resources")},
         "status": {"hibernated": status.get("hibernated"), "lastOperation": status.get("lastOperation")},
     }
     return {"metadata": {"name": key_of(cluster).name}, "spec": {"shoot": reduced} if shoot else {}}
@@ -166,6 +171,7 @@ class Reconciliation:
         self.extension = extension
         self.shoot = shoot
         self.images = context.config.images
+        self.public_key = context.config.public_key
         self.is_gone = False
         self.cleaned: Waiting | None = None
         """What the next turn goes on with once all nodes are clean."""
@@ -230,7 +236,18 @@ class Reconciliation:
                 return await self._clean()
             case _:
                 error = await _deploy_monitoring(self.extension.key.namespace)
-                return error or (None if self.shoot else NO_SHOOT)
+                return error or (await self._certificates_problem() if self.shoot else NO_SHOOT)
+
+    async def _certificates_problem(self) -> str | None:
+        """What is wrong with the Secret of certificates; none as well while it is missing, as it may still come."""
+        config = provider_config(self.extension.provider_config)
+        tls = config.active_tls if isinstance(config, RsyslogRelpConfig) else None
+        name = referenced_secret(self.shoot, tls) if tls else None
+        if self.public_key is None or name is None:
+            return None
+        key = ObjectKey(self.extension.key.namespace, name)
+        secret = await deploying.look(SECRETS, key)
+        return secret_problem(key, object_at(secret, "data"), self.public_key) if isinstance(secret, Mapping) else None
 
     async def _end(self, operation: OperationType) -> str | None:
         """Take off what the operation leaves behind; an Extension that is gone by then has nothing left."""

@@ -33,7 +33,7 @@ from hedgerow.rsyslog_relp.rendering import (
     pstats_script,
     rsyslog_configuration,
 )
-from hedgerow.rsyslog_relp.validation import config_problems, resource_reference, secret_problem
+from hedgerow.rsyslog_relp.validation import PublicKey, config_problems, resource_reference, secret_problem
 
 NAME: Final = "operating-system-config"
 PATH: Final = "/operating-system-config"
@@ -47,22 +47,25 @@ CERTIFICATE_FILES: Final = (("ca.crt", "ca"), ("tls.crt", "crt"), ("tls.key", "k
 Entry: TypeAlias = Mapping[str, Any]
 
 
-def operating_system_config_webhook(paths: HostPaths = DEFAULT_PATHS) -> Webhook:
+def operating_system_config_webhook(
+    paths: HostPaths = DEFAULT_PATHS, *, public_key: PublicKey | None = None
+) -> Webhook:
     """The webhook.
 
     Args:
         paths: where the files of nodes are.
+        public_key: reads the values of Secrets; without it they may be anything.
     """
 
     async def review(request: AdmissionRequest, snapshot: Snapshot) -> Decision:  # noqa: ARG001 -- reads live only
-        return await _reviewed(request, paths)
+        return await _reviewed(request, paths, public_key)
 
     reads = (CLUSTERS, EXTENSIONS, SECRETS)
     permissions = tuple(Permission.of(resource, "get") for resource in reads)
     return Webhook(NAME, PATH, mutating(OPERATING_SYSTEM_CONFIGS, review), permissions=permissions)
 
 
-async def _reviewed(request: AdmissionRequest, paths: HostPaths) -> Decision:
+async def _reviewed(request: AdmissionRequest, paths: HostPaths, public_key: PublicKey | None) -> Decision:
     """Read what the files depend on, and add them."""
     osc, namespace = request.object, request.namespace
     if not is_concerned(osc):
@@ -75,7 +78,7 @@ async def _reviewed(request: AdmissionRequest, paths: HostPaths) -> Decision:
     config = await _config(namespace)
     if isinstance(config, Denied):
         return config
-    secret = await _secret(namespace, shoot, config.active_tls)
+    secret = await _secret(namespace, shoot, config.active_tls, public_key)
     if isinstance(secret, Denied):
         return secret
     identity = shoot_identity(namespace, shoot)
@@ -95,11 +98,13 @@ async def _config(namespace: str) -> RsyslogRelpConfig | Denied:
     extension = await _read(EXTENSIONS, ObjectKey(namespace, TYPE))
     if isinstance(extension, NotAnswered):
         return _denied(f"failed to get extension '{namespace}/{TYPE}': {extension.message}", extension)
-    config = provider_config(extension)
+    config = provider_config(object_at(extension, "spec").get("providerConfig"))
     return _denied(config) if isinstance(config, str) else config
 
 
-async def _secret(namespace: str, shoot: Manifest, tls: TLS | None) -> str | Denied | None:
+async def _secret(
+    namespace: str, shoot: Manifest, tls: TLS | None, public_key: PublicKey | None
+) -> str | Denied | None:
     """The name of the valid Secret with certificates; none without TLS."""
     if tls is None:
         return None
@@ -113,7 +118,7 @@ async def _secret(namespace: str, shoot: Manifest, tls: TLS | None) -> str | Den
     if isinstance(secret, NotAnswered):
         cause = f"failed to read referenced secret {name} for reference {tls.secret_reference_name}"
         return _denied(f"referenced secret is not valid: {cause}", secret)
-    problem = secret_problem(key, object_at(secret, "data"))
+    problem = secret_problem(key, object_at(secret, "data"), public_key)
     return _denied(f"referenced secret is not valid: {problem}") if problem else name
 
 
@@ -122,12 +127,11 @@ def is_concerned(osc: Manifest) -> bool:
     return not text_at(osc, "metadata", "deletionTimestamp") and text_at(osc, "spec", "purpose") == RECONCILE
 
 
-def provider_config(extension: Manifest) -> RsyslogRelpConfig | str:
-    """The valid configuration in an Extension, or why there is none.
+def provider_config(document: object) -> RsyslogRelpConfig | str:
+    """The valid configuration that an Extension states, or why there is none.
 
     The reference's rules hold, so that no configuration stops rsyslog on a node that admission never saw.
     """
-    document = object_at(extension, "spec").get("providerConfig")
     if document is None:
         return "failed to decode provider config: provider config is required"
     decoded = decode(document, is_strict=False)

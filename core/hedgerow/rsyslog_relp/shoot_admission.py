@@ -22,29 +22,36 @@ from hedgerow.machinery.reading import UnreadableError, boolean_at, object_at, o
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.rsyslog_relp.config import TLS, RsyslogRelpConfig, decode
 from hedgerow.rsyslog_relp.naming import TYPE
-from hedgerow.rsyslog_relp.validation import config_problems, config_warnings, resource_reference, secret_problem
+from hedgerow.rsyslog_relp.validation import (
+    PublicKey,
+    config_problems,
+    config_warnings,
+    resource_reference,
+    secret_problem,
+)
 
 NAME: Final = "shoot-rsyslog-relp-admission"
 PATH: Final = "/webhooks/validate"
 
 
-def shoot_admission_webhook(*, is_strict: bool = True) -> Webhook:
+def shoot_admission_webhook(*, is_strict: bool = True, public_key: PublicKey | None = None) -> Webhook:
     """The webhook.
 
     Args:
         is_strict: whether the rules beyond the reference's hold, too.
+        public_key: reads the values of Secrets; without it they may be anything.
     """
 
     async def review(request: AdmissionRequest, snapshot: Snapshot) -> Decision:  # noqa: ARG001 -- reads live only
         try:
-            return await _reviewed(request, is_strict=is_strict)
+            return await _reviewed(request, public_key, is_strict=is_strict)
         except UnreadableError as error:
             return bad_request(str(error))
 
     return Webhook(NAME, PATH, review, permissions=(Permission.of(SECRETS, "get"),))
 
 
-async def _reviewed(request: AdmissionRequest, *, is_strict: bool) -> Decision:
+async def _reviewed(request: AdmissionRequest, public_key: PublicKey | None, *, is_strict: bool) -> Decision:
     """Check the configuration of a Shoot, then the Secret that it refers to."""
     if request.operation == DELETE:
         return Allowed()
@@ -58,7 +65,7 @@ async def _reviewed(request: AdmissionRequest, *, is_strict: bool) -> Decision:
         return Denied(INVALID, config)
     if config is None:
         return Allowed()
-    denial = await _secret_denial(request, config.active_tls) if config.active_tls else None
+    denial = await _secret_denial(request, config.active_tls, public_key) if config.active_tls else None
     return denial or Allowed(warnings=config_warnings(config))
 
 
@@ -110,7 +117,7 @@ def secret_reference(shoot: Manifest, tls: TLS) -> ObjectKey | str:
     return ObjectKey("", secret)
 
 
-async def _secret_denial(request: AdmissionRequest, tls: TLS) -> Denied | None:
+async def _secret_denial(request: AdmissionRequest, tls: TLS, public_key: PublicKey | None) -> Denied | None:
     """Why the Secret with certificates will not do; none: it will."""
     secret = secret_reference(request.object, tls)
     if isinstance(secret, str):
@@ -118,7 +125,7 @@ async def _secret_denial(request: AdmissionRequest, tls: TLS) -> Denied | None:
     key = ObjectKey(request.namespace, secret.name)
     answer = await ObjectQuestion(SECRETS, key, Cluster.TARGET)
     if not isinstance(answer, NotAnswered):
-        problem = secret_problem(key, object_at(answer.objects[0], "data"))
+        problem = secret_problem(key, object_at(answer.objects[0], "data"), public_key)
         return Denied(INVALID, problem) if problem else None
     if answer.is_not_found:
         return Denied(INVALID, f"referenced secret {key} does not exist")

@@ -8,7 +8,7 @@ Source: rsyslog-relp §2.2, §2.3; decision D-3.
 
 import ipaddress
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from hedgerow.machinery.failures import Problem, invalid, required, unsupported
@@ -21,8 +21,8 @@ AUTH_MODES: Final = ("fingerprint", "name")
 TLS_LIBRARIES: Final = ("gnutls", "openssl")
 PORTS: Final = range(1, 65_536)
 SEVERITIES: Final = range(8)
-SECRET_KEYS: Final = ("ca", "crt", "key")
-"""Of the Secret with certificates: the authority, the client's certificate, its key."""
+SECRET_KEYS: Final = {"ca": "certificate", "crt": "certificate", "key": "unencrypted private key"}
+"""Of the Secret with certificates, and what they hold: the authority, the client's certificate, its key."""
 _CUTS_PROGRAM_NAME: Final = re.compile(r"[\[:/\s]")
 
 
@@ -37,16 +37,28 @@ def config_problems(config: RsyslogRelpConfig, *, is_strict: bool = True) -> tup
     return tuple(problem for rule in rules for problem in rule(config))
 
 
-def secret_problem(secret: ObjectKey, keys: Collection[str]) -> str | None:
-    """The first thing that is wrong with a Secret of certificates, given the keys of its data; none if it will do.
+PublicKey: TypeAlias = Callable[[str, object], bytes | None]
+"""The public key that a value of a Secret holds, by a `certificate` or else a private key in PEM; none: it does not."""
 
-    Source: rsyslog-relp §2.3. An empty value passes, as its presence counts.
+
+def secret_problem(secret: ObjectKey, data: Mapping[str, object], public_key: PublicKey | None = None) -> str | None:
+    """The first thing that is wrong with a Secret of certificates, given its data; none if it will do.
+
+    Source: rsyslog-relp §2.3. Without `public_key` the presence of values counts, and nothing that they hold.
     """
     for key in SECRET_KEYS:
-        if key not in keys:
+        if key not in data:
             return f"secret {secret} is missing {key} value"
-    if len(keys) > len(SECRET_KEYS):
+    if len(data) > len(SECRET_KEYS):
         return f"secret {secret} should have only three data entries"
+    if public_key is None:
+        return None
+    found = {key: public_key(kind, data[key]) for key, kind in SECRET_KEYS.items()}
+    for key, kind in SECRET_KEYS.items():
+        if found[key] is None:
+            return f"secret {secret} has no {kind} in PEM as its {key} value"
+    if found["crt"] != found["key"]:
+        return f"secret {secret} has a key value that does not belong to the certificate of its crt value"
     return None
 
 

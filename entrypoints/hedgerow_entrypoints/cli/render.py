@@ -1,6 +1,6 @@
 """`hedgerow render`: the files that a component puts on nodes, to look at them or to try them out."""
 
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -17,6 +17,7 @@ from hedgerow.rsyslog_relp.rendering import ShootIdentity, configurator_unit
 from hedgerow.rsyslog_relp.validation import config_problems, config_warnings, secret_problem
 from hedgerow_adapters.files.decoding import single_document
 from hedgerow_adapters.files.sources import SourceText, source_texts
+from hedgerow_adapters.public_keys import public_key
 from hedgerow_entrypoints.cli.options import standard_input
 from hedgerow_entrypoints.errors import CommandError, note
 
@@ -97,7 +98,8 @@ def _certificates(source: SourceText, config: RsyslogRelpConfig) -> Mapping[str,
         raise CommandError(f"{source.path}: must be a Secret")
     data = {name: _decoded(source, name, text) for name, text in _texts(secret, "data")}
     data |= {name: text.encode() for name, text in _texts(secret, "stringData")}
-    if problem := secret_problem(key_of(secret), data):
+    encoded = {name: b64encode(content).decode() for name, content in data.items()}
+    if problem := secret_problem(key_of(secret), encoded, public_key):
         raise CommandError(f"{source.path}: {problem}")
     return data
 

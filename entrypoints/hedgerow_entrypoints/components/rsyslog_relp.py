@@ -3,6 +3,7 @@
 
 from base64 import b64decode
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hedgerow.admission import Webhook
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 
 def _lifecycle(configuration: RsyslogRelpConfiguration, _cluster_id: str) -> Controller[Any]:
     from hedgerow.rsyslog_relp.lifecycle import lifecycle_controller
+    from hedgerow_adapters.public_keys import public_key
 
-    return lifecycle_controller(configuration.lifecycle, configuration.controllers.lifecycle.concurrent_syncs)
+    config = replace(configuration.lifecycle, public_key=public_key)
+    return lifecycle_controller(config, configuration.controllers.lifecycle.concurrent_syncs)
 
 
 def _heartbeat(configuration: RsyslogRelpConfiguration, _cluster_id: str) -> Controller[Any]:
@@ -40,14 +43,16 @@ def _settings(configuration: RsyslogRelpConfiguration) -> ProcessSettings:
 
 
 def _webhooks(configuration: RsyslogRelpConfiguration) -> Sequence[Webhook]:
-    from hedgerow.rsyslog_relp import operating_system_config_webhook, shoot_admission_webhook
-
     section = configuration.webhooks
-    enabled = (
-        (section.operating_system_config.enabled, operating_system_config_webhook),
-        (section.shoot.enabled, shoot_admission_webhook),
-    )
-    return [webhook() for is_enabled, webhook in enabled if is_enabled]
+    enabled = (section.operating_system_config.enabled, section.shoot.enabled)
+    return [webhook for webhook, is_enabled in zip(_every_webhook(), enabled, strict=True) if is_enabled]
+
+
+def _every_webhook() -> tuple[Webhook, Webhook]:
+    from hedgerow.rsyslog_relp import operating_system_config_webhook, shoot_admission_webhook
+    from hedgerow_adapters.public_keys import public_key
+
+    return operating_system_config_webhook(public_key=public_key), shoot_admission_webhook(public_key=public_key)
 
 
 def _registrations(configuration: RsyslogRelpConfiguration, server: "WebhookServer") -> Sequence[Manifest]:
@@ -59,12 +64,10 @@ def _registrations(configuration: RsyslogRelpConfiguration, server: "WebhookServ
 def _reviews() -> Reviews:
     from hedgerow.admission.registration import WebhookServer
     from hedgerow.api.gardener import OPERATING_SYSTEM_CONFIGS, SHOOTS
-    from hedgerow.rsyslog_relp import operating_system_config_webhook, shoot_admission_webhook
     from hedgerow.rsyslog_relp.registration import webhook_configurations
 
     def asked(_configuration: Any, names: Collection[str], _host: str | None, _mode: Any) -> Asked:
-        every = (operating_system_config_webhook(), shoot_admission_webhook())
-        webhooks = [each for each in every if each.name in names]
+        webhooks = [each for each in _every_webhook() if each.name in names]
         return webhooks, webhook_configurations(webhooks, WebhookServer("", "garden"))
 
     return Reviews(

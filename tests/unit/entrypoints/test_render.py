@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.e2e.rsyslog.authority import Authority
 from tests.unit.entrypoints.command_line import REPOSITORY, Hedgerow
 
 EXAMPLE = REPOSITORY / "examples" / "rsyslog-relp" / "config.yaml"
@@ -44,13 +45,16 @@ def test_scripts_can_be_made_to_work_on_the_folder(hedgerow: Hedgerow, tmp_path:
 
 
 def test_certificates_come_from_a_secret(hedgerow: Hedgerow, tmp_path: Path) -> None:
-    given = str(secret(tmp_path / "secret.yaml", ca="authority", crt="certificate", key="key"))
+    Authority().issue("node", tmp_path / "issued")
+    files = {"ca": "ca.crt", "crt": "tls.crt", "key": "tls.key"}
+    values = {name: (tmp_path / "issued" / file).read_text() for name, file in files.items()}
+    given = str(secret(tmp_path / "secret.yaml", **values))
 
     done = hedgerow("render", "rsyslog-relp", "-f", str(EXAMPLE), "--secret", given, "--out", str(tmp_path / "node"))
 
     key = tmp_path / "node" / "var/lib/rsyslog-relp-configurator/tls/tls.key"
     assert (done.code, done.err) == (0, "")
-    assert key.read_text() == "key"
+    assert key.read_text() == values["key"]
     assert key.stat().st_mode & 0o777 == 0o600
 
 
@@ -87,6 +91,10 @@ def test_an_invalid_configuration_is_told_and_nothing_is_written(
     [
         ({"ca": "a", "crt": "c"}, "secret garden-core/rsyslog-tls is missing key value"),
         ({"ca": "a", "crt": "c", "key": "k", "more": "m"}, "should have only three data entries"),
+        (
+            {"ca": "a", "crt": "c", "key": "k"},
+            "secret garden-core/rsyslog-tls has no certificate in PEM as its ca value",
+        ),
     ],
 )
 def test_an_invalid_secret_is_told(hedgerow: Hedgerow, tmp_path: Path, values: dict[str, str], problem: str) -> None:

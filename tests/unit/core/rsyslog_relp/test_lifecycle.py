@@ -22,6 +22,7 @@ from hedgerow_adapters.memory.kinds import Kind
 from tests.executions import LiveSnapshot, executed, performed
 from tests.in_memory import InMemory
 from tests.unit.core.controllers.stage import Stage, World, in_target
+from tests.unit.core.rsyslog_relp.configs import plain, secured
 
 NAMESPACE = "shoot--bar--foo"
 TYPE = "shoot-rsyslog-relp"
@@ -126,6 +127,65 @@ def test_a_request_for_a_reconciliation_is_taken_off_and_followed() -> None:
 
     assert seed.last_operation == ("Reconcile", "Succeeded", 100)
     assert OPERATION not in seed.extension["metadata"].get("annotations", {})
+
+
+OF_TLS = {"spec": {"type": TYPE, "providerConfig": secured(permittedPeer=["peer"])}}
+WITH_RESOURCE = {
+    **RUNNING,
+    "spec": {"resources": [{"name": "rsyslog-tls", "resourceRef": {"kind": "Secret", "name": "tls"}}]},
+}
+
+
+def certificates(**data: str) -> Manifest:
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": NAMESPACE, "name": "ref-tls"}, "data": data}
+
+
+def same_key(_kind: str, value: object) -> bytes:
+    return str(value).encode()
+
+
+def test_certificates_that_do_not_belong_to_their_key_are_an_error() -> None:
+    secret = certificates(ca="YQ==", crt="Yg==", key="Yw==")
+    seed = Seed({**extension(), **OF_TLS}, WITH_RESOURCE, secret, public_key=same_key)
+
+    problem = error_of(seed.turn())
+
+    assert (
+        problem
+        == f"secret {NAMESPACE}/ref-tls has a key value that does not belong to the certificate of its crt value"
+    )
+    assert seed.extension["status"]["lastError"]["description"] == f"Error reconciling Extension: {problem}"
+    assert seed.get(CONFIG_MAPS, MONITORING) is not None
+
+
+@pytest.mark.parametrize(
+    ("extension", "shoot", "secrets", "config"),
+    [
+        ({**extension(), **OF_TLS}, WITH_RESOURCE, [certificates(ca="YQ==", crt="Yg==", key="Yg==")], True),
+        ({**extension(), **OF_TLS}, WITH_RESOURCE, [certificates(ca="YQ==", crt="Yg==", key="Yw==")], False),
+        ({**extension(), **OF_TLS}, WITH_RESOURCE, [], True),
+        ({**extension(), **OF_TLS}, RUNNING, [], True),
+        ({**extension(), "spec": {"type": TYPE, "providerConfig": plain()}}, WITH_RESOURCE, [certificates()], True),
+        (
+            {**extension(), "spec": {"type": TYPE, "providerConfig": {"port": "x"}}},
+            WITH_RESOURCE,
+            [certificates()],
+            True,
+        ),
+    ],
+    ids=["good", "unseen", "not-there-yet", "not-referred-to", "without-tls", "undecodable"],
+)
+def test_what_the_webhook_looks_at_is_no_error_of_the_extension(
+    extension: Manifest,
+    shoot: Manifest,
+    secrets: list[Manifest],
+    config: bool,  # noqa: FBT001 -- of a table
+) -> None:
+    seed = Seed(extension, shoot, *secrets, **({"public_key": same_key} if config else {}))
+
+    seed.turn()
+
+    assert seed.last_operation == ("Create", "Succeeded", 100)
 
 
 def test_a_success_rests_for_an_hour_whoever_starts_the_process_anew() -> None:

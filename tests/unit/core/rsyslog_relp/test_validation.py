@@ -101,7 +101,37 @@ def test_all_problems_are_told_in_the_order_of_the_fields() -> None:
     ],
 )
 def test_the_secret_holds_three_values(keys: tuple[str, ...], problem: str | None) -> None:
-    assert secret_problem(ObjectKey("bar", "s"), keys) == problem
+    assert secret_problem(ObjectKey("bar", "s"), dict.fromkeys(keys, "")) == problem
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ({"ca": "certificate of a", "crt": "certificate of b", "key": "key of b"}, None),
+        (
+            {"ca": "certificate of a", "crt": "certificate of a", "key": "key of b"},
+            "secret bar/s has a key value that does not belong to the certificate of its crt value",
+        ),
+        (
+            {"ca": "key of a", "crt": "certificate of b", "key": "key of b"},
+            "secret bar/s has no certificate in PEM as its ca value",
+        ),
+        (
+            {"ca": "certificate of a", "crt": "", "key": "key of b"},
+            "secret bar/s has no certificate in PEM as its crt value",
+        ),
+        (
+            {"ca": "certificate of a", "crt": "certificate of b", "key": "certificate of b"},
+            "secret bar/s has no unencrypted private key in PEM as its key value",
+        ),
+    ],
+)
+def test_certificate_and_key_belong_together(data: dict[str, str], problem: str | None) -> None:
+    def public_key(kind: str, value: object) -> bytes | None:
+        held, _, owner = str(value).partition(" of ")
+        return owner.encode() if owner and kind.endswith(held) else None
+
+    assert secret_problem(ObjectKey("bar", "s"), data, public_key) == problem
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,37 @@
+"""Tells which public key a certificate or a private key in PEM is of."""
+
+from base64 import b64decode
+
+
+def public_key(kind: str, value: object) -> bytes | None:
+    """The public key of the first certificate, or of the private key, that a value of a Secret holds.
+
+    Args:
+        kind: `certificate`, or else a private key.
+        value: encoded in base64.
+
+    Returns:
+        None if it holds none, or an encrypted one; empty for an algorithm that is not known here.
+    """
+    # Costs memory and time that only who asks is to spend.
+    from cryptography import x509  # noqa: PLC0415 -- see above
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 -- see above
+    from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 -- see above
+        Encoding,
+        PublicFormat,
+        load_pem_private_key,
+    )
+
+    try:
+        pem = b64decode(value if isinstance(value, str) else "", validate=True)
+        # Whether a private key is a good one, which takes long to find out, is not asked.
+        holder = (
+            x509.load_pem_x509_certificate(pem)
+            if kind == "certificate"
+            else load_pem_private_key(pem, None, unsafe_skip_rsa_key_validation=True)
+        )
+        return holder.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    except UnsupportedAlgorithm:
+        return b""
+    except (TypeError, ValueError):
+        return None
