@@ -51,6 +51,9 @@ INSTALLATION_NAME: Final = "controllerinstallation-name"
 REGISTRATION_NAME: Final = "controllerregistration.core.gardener.cloud/name"
 """Label of the Namespace of an installation in a seed."""
 
+SEED_NAMESPACE: Final = "garden"
+"""The namespace of a seed with the ManagedResources of its installations."""
+
 HELM: Final = "helm"
 """The type of deployment that is a chart; what deploys any other type is not the project's."""
 
@@ -71,3 +74,5 @@ INSTALLED: Final = "Installed"
 HEALTHY: Final = "Healthy"
 PROGRESSING: Final = "Progressing"
 REQUIRED: Final = "Required"
+EXTENSIONS_READY: Final = "ExtensionsReady"
+"""Condition of a Seed."""

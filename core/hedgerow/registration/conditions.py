@@ -10,28 +10,50 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.conditions import Condition, conditions_of, merge
-from hedgerow.machinery.objects import Manifest, Resource, key_of, resource_version_of
+from hedgerow.machinery.conditions import Condition, conditions_of, find, merge
+from hedgerow.machinery.controller import Change, creation_deletion_or
+from hedgerow.machinery.objects import Manifest, Resource, key_of, resource_version_of, uid_of
 from hedgerow.machinery.plan import MergePatch
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 
 MOST_ATTEMPTS: Final = 5
 _CONFLICT: Final = 409
 
+
+def conditions_changed(*types: str) -> Callable[[Change], bool]:
+    """The predicate of objects that come or go, and of those with another status, reason or message of a condition."""
+
+    def content(manifest: Manifest) -> list[tuple[str, str, str] | None]:
+        conditions = conditions_of(manifest)
+        found = [find(conditions, condition_type) for condition_type in types]
+        return [(each.status, each.reason, each.message) if each else None for each in found]
+
+    return creation_deletion_or(lambda old, new: content(old) != content(new))
+
+
 Checked: TypeAlias = Callable[[Sequence[Condition]], Sequence[Condition]]
 """The writer's own conditions, given all that the object has."""
 
 
-async def write_conditions(resource: Resource, garden_object: Manifest, checked: Checked, reason: str) -> str | None:
+async def write_conditions(
+    resource: Resource,
+    garden_object: Manifest,
+    checked: Checked,
+    reason: str,
+    *,
+    applies: Callable[[Manifest], bool] = lambda _manifest: True,
+) -> str | None:
     """Store the writer's conditions unless they are there; why that failed, in the words of the API server.
 
-    In a conflict the object is read again, and the writer asked again. One that is gone needs no conditions.
+    In a conflict the object is read again, and the writer asked again. One that is gone, or another one of its name,
+    needs no conditions.
 
     Args:
         resource: of the garden.
         garden_object: as it was last read.
         checked: is called once for each attempt.
         reason: which rule asks for it.
+        applies: whether an object that was read again still gets conditions.
     """
     key, manifest = key_of(garden_object), garden_object
     for attempt in range(1, MOST_ATTEMPTS + 1):
@@ -50,4 +72,6 @@ async def write_conditions(resource: Resource, garden_object: Manifest, checked:
         if isinstance(answer, NotAnswered):
             return None if answer.is_not_found else answer.message
         (manifest,) = answer.objects
+        if uid_of(manifest) != uid_of(garden_object) or not applies(manifest):
+            return None
     raise AssertionError("the last attempt returns")

@@ -7,13 +7,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from hedgerow.api.registrations import HELM
+from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS, HELM, POD_SECURITY_ENFORCE
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import condition_status
-from hedgerow.machinery.objects import Manifest, is_terminating, key_of, resource_version_of
-from hedgerow.machinery.reading import list_at, object_at, text_at
+from hedgerow.machinery.controller import Watch, no_key
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, resource_version_of
+from hedgerow.machinery.reading import UnreadableError, keeping, list_at, object_at, text_at
+from hedgerow.registration.registrations import transform_registration
 
 FINALIZER: Final = "core.gardener.cloud/controllerinstallation"
 """Held while something of the installation may be in the seed."""
+
+transform_installation: Final = keeping(
+    "metadata.name",
+    "metadata.uid",
+    "metadata.resourceVersion",
+    "metadata.deletionTimestamp",
+    "metadata.finalizers",
+    "spec",
+    "status.conditions",
+    annotations=(POD_SECURITY_ENFORCE,),
+)
+"""All that decisions for a seed read."""
+
+HOLDERS: Final = (CONTROLLER_REGISTRATIONS, CONTROLLER_DEPLOYMENTS)
+"""What may say how installations are deployed."""
+DEPLOYMENT_READS: Final = (
+    Watch(CONTROLLER_REGISTRATIONS, transform_registration, no_key, cluster=Cluster.SOURCE),
+    Watch(CONTROLLER_DEPLOYMENTS, keeping("metadata.name", "type"), no_key, cluster=Cluster.SOURCE),
+)
+"""The watches of these, of which only the type is looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +106,37 @@ def deployment_of(
         return None if referred is None else _deployment(referred)
     holder = {} if registration is None else object_at(registration, "spec", "deployment")
     return _deployment(holder) if text_at(holder, "type") else None
+
+
+def is_for(seed: str, installation: Manifest) -> bool:
+    """True if an installation is for a Seed, or cannot be read; an empty name stands for all Seeds."""
+    try:
+        return seed in {"", text_at(installation, "spec", "seedRef", "name")}
+    except UnreadableError:
+        return True
+
+
+def holder_of(installation: Installation) -> tuple[Resource, ObjectKey]:
+    """Which object says how an installation is deployed: a ControllerDeployment, or its registration."""
+    if installation.deployment is None:
+        return CONTROLLER_REGISTRATIONS, ObjectKey("", installation.registration)
+    return CONTROLLER_DEPLOYMENTS, ObjectKey("", installation.deployment)
+
+
+def is_chart(installation: Installation, holder: Manifest | None) -> bool:
+    """True if the project deploys an installation, or may have deployed it: then it holds the finalizer (§3.2).
+
+    Args:
+        installation: of any type of deployment.
+        holder: what says how it is deployed, if that exists.
+    """
+    try:
+        deployment = deployment_of(installation, holder, holder)
+    except UnreadableError:
+        return FINALIZER in installation.finalizers
+    if deployment is None:
+        return holder is None and FINALIZER in installation.finalizers
+    return deployment.is_chart
 
 
 def _deployment(holder: Mapping[str, Any]) -> Deployment:

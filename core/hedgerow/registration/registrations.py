@@ -18,6 +18,7 @@ from hedgerow.machinery.reading import (
     UnreadableError,
     boolean_at,
     each_at,
+    keeping,
     object_at,
     objects_at,
     text_at,
@@ -30,6 +31,19 @@ EXTENSION: Final = "Extension"
 DEFAULT_RECONCILE_TIMEOUT: Final = "3m0s"
 LIFECYCLE: Final = {"reconcile": AFTER, "delete": BEFORE, "migrate": BEFORE}
 """When an Extension is worked on if its registration does not say it."""
+
+transform_registration: Final = keeping(
+    "metadata.name",
+    "metadata.uid",
+    "metadata.resourceVersion",
+    "metadata.deletionTimestamp",
+    "spec.resources",
+    "spec.deployment.type",
+    "spec.deployment.policy",
+    "spec.deployment.deploymentRefs",
+    "spec.deployment.seedSelector",
+)
+"""All that decisions read, but neither chart nor values, which are large."""
 
 
 def type_id(kind: str, type_: str) -> str:

@@ -86,7 +86,7 @@ def _type(type_: Any) -> str:
     if get_origin(type_) is tuple:
         return f"list of {_type(get_args(type_)[0])}s"
     if get_origin(type_) is Mapping:
-        return "map of strings"
+        return f"map of {_type(get_args(type_)[1])}s"
     return _SCALARS.get(type_, "object")
 
 

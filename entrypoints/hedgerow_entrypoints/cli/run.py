@@ -17,7 +17,7 @@ from hedgerow_entrypoints.errors import CommandError
 def command(component: str, config_file: str | None, record: str | None) -> None:
     """Run a component in a cluster until SIGTERM or Ctrl-C, which ends it in good order; a second one ends it at once.
 
-    COMPONENT is: resource-manager.
+    COMPONENT is: resource-manager, controller-manager, seed-extensions, rsyslog-relp.
 
     KUBECONFIG replaces the kubeconfig of the source cluster that the configuration names, TARGET_KUBECONFIG that of a
     separate target cluster; without a kubeconfig the credentials of the pod are used. Exit code 1: it could not start,

@@ -10,11 +10,19 @@ if TYPE_CHECKING:
     from hedgerow_entrypoints.components.registry import Component
 
 RESOURCE_MANAGER: Final = "resource-manager"
+CONTROLLER_MANAGER: Final = "controller-manager"
 RSYSLOG_RELP: Final = "rsyslog-relp"
-RUNNABLE: Final = (RESOURCE_MANAGER, RSYSLOG_RELP)
+SEED_EXTENSIONS: Final = "seed-extensions"
+RUNNABLE: Final = (RESOURCE_MANAGER, CONTROLLER_MANAGER, SEED_EXTENSIONS, RSYSLOG_RELP)
 """The components that have a configuration file, and so a process."""
 INSTALLABLE: Final = (RESOURCE_MANAGER,)
-MODULES: Final = {RESOURCE_MANAGER: "resource_manager", "operator": "operator", RSYSLOG_RELP: "rsyslog_relp"}
+MODULES: Final = {
+    RESOURCE_MANAGER: "resource_manager",
+    "operator": "operator",
+    CONTROLLER_MANAGER: "controller_manager",
+    SEED_EXTENSIONS: "seed_extensions",
+    RSYSLOG_RELP: "rsyslog_relp",
+}
 """Where the components are declared, by their names. Only what is asked for is imported."""
 _BROUGHT: "Final[dict[str, Component[Any]]]" = {}
 

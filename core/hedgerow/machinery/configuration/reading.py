@@ -180,18 +180,19 @@ class _Reader:
             items = enumerate(value)
             return tuple(self._value(declared, declared.item_type, item, f"{path}[{index}]") for index, item in items)
         if get_origin(type_) is Mapping:
-            return self._texts(value, path)
+            return self._map(declared, get_args(type_)[1], value, path)
         return self._scalar(type_, declared.bits, value, path)
 
-    def _texts(self, value: object, path: str) -> Any:
+    def _map(self, declared: SectionField, type_: Any, value: object, path: str) -> Any:
         if not isinstance(value, Mapping):
             return self._expected("an object", value, path)
-        for key, text in value.items():
-            if not isinstance(key, str):
+        read = {}
+        for key, member in value.items():
+            if isinstance(key, str):
+                read[key] = self._scalar(type_, declared.bits, member, child(path, key))
+            else:
                 self._expected("a string as key", key, f"{path}[{key}]")
-            elif not isinstance(text, str):
-                self._expected("a string", text, child(path, key))
-        return dict(value)
+        return read
 
     def _scalar(self, type_: Any, bits: int, value: object, path: str) -> Any:
         match value:
@@ -266,5 +267,5 @@ def _of_type(type_: Any) -> Schema:
     if get_origin(type_) is tuple:
         return {"type": "array", "items": _of_type(get_args(type_)[0])}
     if get_origin(type_) is Mapping:
-        return {"type": "object", "additionalProperties": {"type": "string"}}
+        return {"type": "object", "additionalProperties": _of_type(get_args(type_)[1])}
     return {"type": _SCALARS[type_]}

@@ -1,0 +1,245 @@
+"""Tells how an installation is: the conditions of its ManagedResource become conditions of the ControllerInstallation.
+
+Source: controller-registration §9.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final, NamedTuple
+
+from hedgerow.api.managed_resources import (
+    MANAGED_RESOURCES,
+    RESOURCES_APPLIED,
+    RESOURCES_HEALTHY,
+    RESOURCES_PROGRESSING,
+)
+from hedgerow.api.registrations import (
+    CONTROLLER_INSTALLATIONS,
+    HEALTHY,
+    INSTALLATION_NAME,
+    INSTALLED,
+    PROGRESSING,
+    SEED_NAMESPACE,
+)
+from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, find, get_or_init, updated
+from hedgerow.machinery.controller import Change, Context, Controller, Watch
+from hedgerow.machinery.failures import Failure, retryable_failure
+from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, labels_of
+from hedgerow.machinery.plan import Plan, failed
+from hedgerow.machinery.questions import NOT_FOUND, Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.reading import UnreadableError, integer_at, keeping
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.registration.conditions import conditions_changed, write_conditions
+from hedgerow.registration.installations import (
+    DEPLOYMENT_READS,
+    HOLDERS,
+    Installation,
+    holder_of,
+    is_chart,
+    is_for,
+    transform_installation,
+)
+
+DEFAULT_CONCURRENCY: Final = 20
+DEFAULT_SYNC_PERIOD: Final = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class CareConfig:
+    """Which installations are judged, and when."""
+
+    seed: str = ""
+    """Those of this Seed; empty: all."""
+    sync_period: timedelta = DEFAULT_SYNC_PERIOD
+    """An installation is judged again after this time, even if nothing has changed."""
+
+
+def care_controller(config: CareConfig, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[CareConfig]:
+    """The controller for a configuration."""
+
+    def own(installation: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+        return (key_of(installation),) if is_for(config.seed, installation) else ()
+
+    return Controller(
+        name="controllerinstallation-care",
+        primary=CONTROLLER_INSTALLATIONS,
+        primary_cluster=Cluster.SOURCE,
+        watches=(
+            Watch(CONTROLLER_INSTALLATIONS, transform_installation, own, _is_creation, cluster=Cluster.SOURCE),
+            Watch(
+                MANAGED_RESOURCES,
+                keeping(
+                    "metadata.namespace",
+                    "metadata.name",
+                    "metadata.uid",
+                    "metadata.generation",
+                    "status.observedGeneration",
+                    "status.conditions",
+                    labels=(INSTALLATION_NAME,),
+                ),
+                _installation_of,
+                conditions_changed(RESOURCES_APPLIED, RESOURCES_HEALTHY, RESOURCES_PROGRESSING),
+                namespace=SEED_NAMESPACE,
+                label_selector=INSTALLATION_NAME,
+                may_be_absent=True,
+            ),
+            *DEPLOYMENT_READS,
+        ),
+        concurrency=concurrency,
+        config=config,
+        reconcile=reconcile,
+        longest_wait=config.sync_period.total_seconds(),
+        permissions=(
+            *(Permission.of(each, "get", cluster=Cluster.SOURCE) for each in (CONTROLLER_INSTALLATIONS, *HOLDERS)),
+            Permission.of(CONTROLLER_INSTALLATIONS, "patch", cluster=Cluster.SOURCE, subresource="status"),
+            Permission.of(MANAGED_RESOURCES, "get", namespace=SEED_NAMESPACE),
+        ),
+    )
+
+
+def _is_creation(change: Change) -> bool:
+    return change.old is None
+
+
+def _installation_of(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+    name = labels_of(managed_resource)[INSTALLATION_NAME]
+    return (ObjectKey("", name),) if name else ()
+
+
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[CareConfig]) -> Plan:
+    """Write into the status of one installation how its ManagedResource is."""
+    manifest = snapshot.get(CONTROLLER_INSTALLATIONS, key, Cluster.SOURCE)
+    if manifest is None:
+        return Plan()
+    try:
+        installation = Installation.of(manifest)
+    except UnreadableError as error:
+        return failed(Failure(CONTROLLER_INSTALLATIONS, key, error.problem))
+    is_own = is_for(context.config.seed, manifest)
+    if installation.is_terminating or not is_own or not await _is_chart(installation, snapshot):
+        return Plan()
+    name = ObjectKey(SEED_NAMESPACE, key.name)
+    found = snapshot.get(MANAGED_RESOURCES, name) or await _looked_for(name, conditions_of(manifest))
+    try:
+        check = partial(care_conditions, found, name, now=context.now)
+        problem = await write_conditions(
+            CONTROLLER_INSTALLATIONS,
+            manifest,
+            check,
+            "installation-judged",
+            applies=lambda latest: not is_terminating(latest),
+        )
+    except UnreadableError as error:
+        return failed(Failure(MANAGED_RESOURCES, name, error.problem))
+    if isinstance(found, NotAnswered) and not found.is_not_found:
+        problem = problem or _unread(name, found)
+    if problem is not None:
+        return failed(retryable_failure(CONTROLLER_INSTALLATIONS, key, problem))
+    return Plan(requeue_after=1 if isinstance(found, NotAnswered) else context.config.sync_period.total_seconds())
+
+
+async def _is_chart(installation: Installation, snapshot: Snapshot) -> bool:
+    """True if the project deploys it. Asks before it concludes that from nothing but the finalizer."""
+    resource, key = holder_of(installation)
+    holder = snapshot.get(resource, key, Cluster.SOURCE)
+    if holder is None and is_chart(installation, None):
+        answer = await ObjectQuestion(resource, key, Cluster.SOURCE)
+        holder = answer.objects[0] if isinstance(answer, Found) else None
+    return is_chart(installation, holder)
+
+
+async def _looked_for(name: ObjectKey, conditions: Sequence[Condition]) -> Manifest | NotAnswered:
+    """The ManagedResource that the cache lacks. Asks for it, unless the conditions say already that it is missing."""
+    missing = NotAnswered(404, NOT_FOUND, f'ManagedResource "{name}" not found')
+    told = {each.type for each in conditions if each.message == _unread(name, missing)}
+    if told.issuperset(_ASPECTS):
+        return missing
+    answer = await ObjectQuestion(MANAGED_RESOURCES, name, Cluster.TARGET)
+    if isinstance(answer, Found):
+        return answer.objects[0]
+    return missing if answer.is_not_found else answer
+
+
+def _unread(name: ObjectKey, answer: NotAnswered) -> str:
+    return f'Failed to get ManagedResource "{name}": {answer.message}'
+
+
+class _Aspect(NamedTuple):
+    """A condition of a ManagedResource, and what the installation says when it is as expected, and when not."""
+
+    source: str
+    expected: str
+    fine: tuple[str, str, str]
+    """Status, reason and message."""
+    otherwise: tuple[str, str]
+
+
+_ASPECTS: Final = {
+    HEALTHY: _Aspect(
+        RESOURCES_HEALTHY,
+        ConditionStatus.TRUE,
+        (ConditionStatus.TRUE, "ControllerHealthy", "The controller running in the seed cluster is healthy."),
+        (ConditionStatus.FALSE, "ControllerNotHealthy"),
+    ),
+    INSTALLED: _Aspect(
+        RESOURCES_APPLIED,
+        ConditionStatus.TRUE,
+        (
+            ConditionStatus.TRUE,
+            "InstallationSuccessful",
+            "The controller was successfully installed in the seed cluster.",
+        ),
+        (ConditionStatus.FALSE, "InstallationPending"),
+    ),
+    PROGRESSING: _Aspect(
+        RESOURCES_PROGRESSING,
+        ConditionStatus.FALSE,
+        (ConditionStatus.FALSE, "ControllerRolledOut", "The controller has been rolled out successfully."),
+        (ConditionStatus.TRUE, "ControllerNotRolledOut"),
+    ),
+}
+"""In the order in which they are written."""
+
+
+def care_conditions(
+    found: Manifest | NotAnswered, name: ObjectKey, existing: Sequence[Condition], now: datetime
+) -> list[Condition]:
+    """What the conditions of an installation are, given its ManagedResource, or why that is not known.
+
+    Args:
+        found: the ManagedResource; UnreadableError if it cannot be read.
+        name: of the ManagedResource.
+        existing: all conditions of the installation.
+        now: when it is judged.
+    """
+    conditions = []
+    for type_, aspect in _ASPECTS.items():
+        if isinstance(found, NotAnswered):
+            content = (ConditionStatus.UNKNOWN.value, "SeedReadError", _unread(name, found))
+        elif (problem := _outdated(found, name, aspect) or _unexpected(found, name, aspect)) is not None:
+            content = (*aspect.otherwise, problem)
+        else:
+            content = aspect.fine
+        conditions.append(updated(get_or_init(existing, type_, now), *content, now=now))
+    return conditions
+
+
+def _outdated(managed_resource: Manifest, name: ObjectKey, aspect: _Aspect) -> str | None:
+    """Why the ManagedResource is not applied yet. Other aspects are judged by what was applied before."""
+    generation = integer_at(managed_resource, "metadata", "generation") or 0
+    observed = integer_at(managed_resource, "status", "observedGeneration") or 0
+    if aspect.source != RESOURCES_APPLIED or observed == generation:
+        return None
+    return f"observed generation of managed resource {name} outdated ({observed}/{generation})"
+
+
+def _unexpected(managed_resource: Manifest, name: ObjectKey, aspect: _Aspect) -> str | None:
+    condition = find(conditions_of(managed_resource), aspect.source)
+    if condition is None:
+        return f"condition {aspect.source} for managed resource {name} has not been reported yet"
+    if condition.status == aspect.expected:
+        return None
+    return f"condition {aspect.source} of managed resource {name} is {condition.status}: {condition.message}"
