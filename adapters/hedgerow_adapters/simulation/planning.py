@@ -29,7 +29,7 @@ from hedgerow_adapters.files.sources import LoadedObject, LoadProblem
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation.clusters import Happening, SentAction, Worlds, in_memory
 from hedgerow_adapters.simulation.seeding import applied
-from hedgerow_adapters.simulation.simulation import RestlessError, Simulation
+from hedgerow_adapters.simulation.simulation import Charts, RestlessError, Simulation
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
 MOST_ROUNDS: Final = 100
@@ -47,9 +47,11 @@ class KeyPlan(NamedTuple):
 class Planner(Simulation):
     """A controller whose plans are not carried out: a context, in which it sees what it has planned."""
 
-    def __init__(self, controller: Controller[Any], worlds: Worlds, now: datetime) -> None:
+    def __init__(
+        self, controller: Controller[Any], worlds: Worlds, now: datetime, charts: Charts | None = None
+    ) -> None:
         """A controller before its clusters, which are for it alone; `now` is when all of it would happen."""
-        super().__init__(CalendarLoop(now), worlds, [controller])
+        super().__init__(CalendarLoop(now), worlds, [controller], charts=charts)
         self.controller: Final = controller
 
     @override
@@ -133,6 +135,7 @@ def settle(
     *,
     source: InMemoryCluster | None = None,
     namespaces: Sequence[str] = (),
+    charts: Charts | None = None,
 ) -> Settlement:
     """Run controllers until none of them has anything to do that the server does not refuse.
 
@@ -142,7 +145,7 @@ def settle(
     done: list[SentAction] = []
     unrest = ""
     worlds = in_memory(cluster, source, namespaces)
-    with Simulation(CalendarLoop(cluster.now()), worlds, controllers) as simulation:
+    with Simulation(CalendarLoop(cluster.now()), worlds, controllers, charts=charts) as simulation:
         try:
             for _ in range(MOST_ROUNDS):
                 known = len(done)
@@ -193,6 +196,7 @@ class TimedSimulation(Simulation):
         seed: int = 0,
         arrivals: Sequence[Arrival] = (),
         namespaces: Sequence[str] = (),
+        charts: Charts | None = None,
     ) -> None:
         """A simulation in which nothing has happened yet, on the time of a loop; no `namespaces`: all are visible.
 
@@ -201,7 +205,7 @@ class TimedSimulation(Simulation):
         self._target = clusters[Cluster.TARGET]
         worlds = in_memory(self._target, clusters[Cluster.SOURCE], namespaces)
         jitter = random.Random(seed).random  # noqa: S311 -- it spreads turns, and hides nothing
-        super().__init__(loop, worlds, controllers, jitter=jitter, looks_once=False)
+        super().__init__(loop, worlds, controllers, jitter=jitter, looks_once=False, charts=charts)
         self.began: Final = loop.utc_now()
         self._end = self.began + length
         self._arrivals = sorted(arrivals, key=lambda arrival: arrival.after, reverse=True)

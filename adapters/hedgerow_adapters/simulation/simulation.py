@@ -17,10 +17,12 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self, TypeAlias
 
+from hedgerow.machinery.charts import RenderChart, RenderedChart
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, all_keys
 from hedgerow.machinery.objects import ObjectKey
@@ -29,11 +31,16 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.runtime.steps import no_charts
 from hedgerow_adapters.simulation.clusters import Account, Happening, ReadingError, SimulationError, Worlds
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 
 MOST_TURNS_AT_ONCE: Final = 200
 """Turns that one key may have at one moment. Each write of its own gives it another, and these come to an end."""
+
+
+Charts: TypeAlias = Callable[[RenderChart], Future[RenderedChart]]
+"""Begins to render a chart, in another thread."""
 
 
 class RestlessError(SimulationError):
@@ -56,8 +63,12 @@ class Simulation:
         *,
         jitter: Callable[[], float] = lambda: 0.0,
         looks_once: bool = True,
+        charts: Charts | None = None,
     ) -> None:
-        """A simulation that has not begun; it closes the loop. Their contexts give turns `jitter` and `looks_once`."""
+        """A simulation that has not begun; it closes the loop. Their contexts give turns `jitter` and `looks_once`.
+
+        Without `charts` none is rendered.
+        """
         self.turns = 0
         self._last: dict[tuple[str, ObjectKey], Happening] = {}
         self._loop = loop
@@ -65,6 +76,7 @@ class Simulation:
         self._controllers = controllers
         self._jitter = jitter
         self._looks_once = looks_once
+        self._charts = charts
         self._caching: asyncio.Task[None] | None = None
         self._seats: list[_Seat] = []
 
@@ -167,7 +179,8 @@ class Simulation:
         worlds = (self._worlds[Cluster.TARGET], self._worlds[Cluster.SOURCE])
         target, source = (Access(world.transport, world.namespaces, is_lossless=True) for world in worlds)
         clusters = Clusters.single(target) if target == source else Clusters(target, source)
-        caches = Caches(clusters, random=random.Random(0).random)  # noqa: S311 -- hides nothing
+        draw = random.Random(0).random  # noqa: S311 -- hides nothing
+        caches = Caches(clusters, random=draw, render=self._rendered)
         for controller in self._controllers:
             account = Account(controller.name, lambda action: self._worlds[action.cluster].transport.effects.of(action))
             runner = ControllerRunner(
@@ -182,6 +195,11 @@ class Simulation:
             runner.start()
             self._seats.append(_Seat(runner, account))
         self._caching = asyncio.create_task(caches.run())
+
+    async def _rendered(self, chart: RenderChart) -> RenderedChart:
+        if self._charts is None:
+            return await no_charts(chart)
+        return await self._loop.outside(self._charts(chart))
 
     def _declared(self, controller: Controller[Any]) -> Controller[Any]:
         """A controller that begins although files do not define all that it watches.

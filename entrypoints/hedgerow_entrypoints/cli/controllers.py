@@ -16,11 +16,15 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Kind, key_of
 from hedgerow.machinery.questions import NOT_FOUND, Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow_adapters.charts import HelmCommand
+from hedgerow_adapters.charts.renderer import chart_renderer
 from hedgerow_adapters.files.sources import LoadedObject
+from hedgerow_adapters.simulation.simulation import Charts
 from hedgerow_entrypoints.components import component, known
 from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry, Remarks
 from hedgerow_entrypoints.configuration import Stated, read_configuration
 from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.process.settings import ProcessSettings
 
 _ENTRIES: Final[dict[str, tuple[Component[Any], ControllerEntry[Any]]]] = {
     entry.name: (each, entry) for each in map(component, known()) for entry in each.controllers
@@ -57,6 +61,12 @@ def offline_settings(config_file: str | None) -> Stated:
     for warning in stated.decoded.warnings:
         note(f"warning: {config_file}: {warning}")
     return stated
+
+
+def offline_charts(process: ProcessSettings) -> Charts:
+    """Renders charts as a process does, until the command ends."""
+    renderer = chart_renderer(process.helm or HelmCommand())
+    return click.get_current_context().with_resource(renderer).submit
 
 
 def ask_files(objects: Sequence[LoadedObject]) -> Ask:

@@ -17,12 +17,14 @@ from hedgerow.machinery.questions import ObjectQuestion
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.simulation.clusters import CrashedTurnError, SentAction, SimulationError, Worlds, in_memory
 from hedgerow_adapters.simulation.planning import Planner
+from hedgerow_adapters.simulation.simulation import Charts
 from hedgerow_entrypoints.cli.controllers import (
     LISTED,
     Chosen,
     ControllerName,
     ask_files,
     chosen_controllers,
+    offline_charts,
     offline_settings,
 )
 from hedgerow_entrypoints.cli.options import config_file, filenames, live_cluster, output_format
@@ -72,19 +74,19 @@ def command(
     live = is_named or bool(not paths and settings.process.looked_after.kubeconfig)
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
-    now, objects = datetime.now(UTC), objects_in_files(paths)
+    now, objects, charts = datetime.now(UTC), objects_in_files(paths), offline_charts(settings.process)
     explained = located_in(objects)
     if live:
         with live_clusters(settings.process, kubeconfig, context) as clusters:
             chosen = chosen_controllers(controllers, settings, clusters.ask)
-            planned, failures = planned_in(((each, clusters.worlds(now, each.remarks)) for each in chosen), now)
+            planned, failures = planned_in(((each, clusters.worlds(now, each.remarks)) for each in chosen), now, charts)
     else:
         chosen, clock = chosen_controllers(controllers, settings, ask_files(objects), explained), SettableClock()
         seeded = clusters_of(objects, [[each.controller] for each in chosen], clock)
         # What files tell no age of is older than whatever is done to it.
         clock.now = now
         worlds = [in_memory(each, namespaces=settings.process.looked_after.namespaces) for each in seeded]
-        planned, failures = planned_in(zip(chosen, worlds, strict=True), now)
+        planned, failures = planned_in(zip(chosen, worlds, strict=True), now, charts)
     shown = planned if show_secrets else [each.without_secrets for each in planned]
     click.echo(FORMATS[output](shown, failures), nl=False)
     for failure in failures:
@@ -95,13 +97,15 @@ def command(
         sys.exit(1 if failures else CHANGES_PENDING)
 
 
-def planned_in(work: Iterable[tuple[Chosen, Worlds]], now: datetime) -> tuple[list[Planned], list[Failure]]:
+def planned_in(
+    work: Iterable[tuple[Chosen, Worlds]], now: datetime, charts: Charts | None = None
+) -> tuple[list[Planned], list[Failure]]:
     """What controllers would do at a time, each in its clusters, in order, and what they could not plan."""
     planned: list[Planned] = []
     failures: list[Failure] = []
     try:
         for (controller, remarks), worlds in work:
-            with Planner(controller, worlds, now) as planner:
+            with Planner(controller, worlds, now, charts) as planner:
                 for remark in (*planner.notes(), *remarks.notes(controller, planner.snapshot)):
                     note(f"note: {remark}")
                 more, failed = _planned_by(planner, remarks)

@@ -18,7 +18,14 @@ from hedgerow.resource_manager.secret_redaction import redacted
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.simulation.clusters import SimulationError
 from hedgerow_adapters.simulation.planning import Settlement, settle
-from hedgerow_entrypoints.cli.controllers import LISTED, ControllerName, ask_files, chosen_controllers, offline_settings
+from hedgerow_entrypoints.cli.controllers import (
+    LISTED,
+    ControllerName,
+    ask_files,
+    chosen_controllers,
+    offline_charts,
+    offline_settings,
+)
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, config_file, filenames
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of, without_server_fields
 from hedgerow_entrypoints.cli.worlds import clusters_of, located_in, objects_in_files, reads_more_than_it_watches
@@ -143,6 +150,7 @@ def command(
             late, end = format_duration(after), format_duration(length)
             raise click.UsageError(f"--at: {path} comes after {late}, and --for ends after {end}")
     settings, objects = offline_settings(config_file), objects_in_files(paths)
+    charts = offline_charts(settings.process)
     explained, namespaces = located_in(objects), settings.process.looked_after.namespaces
     chosen = [each.controller for each in chosen_controllers(controllers, settings, ask_files(objects), explained)]
     if length is not None:
@@ -150,11 +158,11 @@ def command(
         from hedgerow_entrypoints.cli.timed_simulation import Options, let_time_pass  # noqa: PLC0415
 
         options = Options(length, start, seed or 0, arrivals, output or "timeline", all_lines)
-        let_time_pass(options, objects, chosen, namespaces)
+        let_time_pass(options, objects, chosen, namespaces, charts)
         return
     (cluster,) = clusters_of(objects, [chosen])
     try:
-        settlement = settle(cluster, chosen, namespaces=namespaces)
+        settlement = settle(cluster, chosen, namespaces=namespaces, charts=charts)
     except SimulationError as error:
         raise CommandError(str(error)) from error
     found = everything_read(cluster, chosen, namespaces) if everything else _outcome(cluster, chosen, settlement)

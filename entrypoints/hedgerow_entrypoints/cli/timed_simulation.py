@@ -27,6 +27,7 @@ from hedgerow.machinery.scalars import format_duration, format_timestamp
 from hedgerow_adapters.files.sources import LoadedObject, printable
 from hedgerow_adapters.simulation.clusters import Happening, SentAction, SimulationError
 from hedgerow_adapters.simulation.planning import Arrival, Arrived, TimedSimulation
+from hedgerow_adapters.simulation.simulation import Charts
 from hedgerow_adapters.simulation.virtual_time import CalendarLoop
 from hedgerow_entrypoints.cli.rendering import DONE, summary, verb_of
 from hedgerow_entrypoints.cli.worlds import clusters_of, located_in, objects_in_files
@@ -113,7 +114,11 @@ class _Course:
 
 
 def let_time_pass(
-    options: Options, objects: Sequence[LoadedObject], controllers: Sequence[Controller[Any]], namespaces: Sequence[str]
+    options: Options,
+    objects: Sequence[LoadedObject],
+    controllers: Sequence[Controller[Any]],
+    namespaces: Sequence[str],
+    charts: Charts,
 ) -> None:
     """Print what controllers do in some namespaces, or in all; the process ends with what is wrong in the end."""
     loop = CalendarLoop(options.start or START)
@@ -125,7 +130,14 @@ def let_time_pass(
     (cluster,) = clusters_of(objects, [controllers], now=loop.utc_now, later=later)
     clusters = dict.fromkeys(Cluster, cluster)
     simulation = TimedSimulation(
-        loop, clusters, controllers, options.length, seed=options.seed, arrivals=arrivals, namespaces=namespaces
+        loop,
+        clusters,
+        controllers,
+        options.length,
+        seed=options.seed,
+        arrivals=arrivals,
+        namespaces=namespaces,
+        charts=charts,
     )
     course = _Course(simulation, options.length)
     clockwork = _Clockwork(simulation.began, is_absolute=bool(options.start))

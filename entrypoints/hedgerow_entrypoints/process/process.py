@@ -39,6 +39,7 @@ from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, AnotherClusterError, Clusters, SameCluster
 from hedgerow_adapters.runtime.controller_set import ControllerSet
 from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.runtime.steps import Render, no_charts
 from hedgerow_adapters.runtime.turns import Decide, reconciled
 from hedgerow_adapters.telemetry.controller import ControllerTelemetry
 from hedgerow_adapters.telemetry.logs import get_logger
@@ -106,7 +107,7 @@ class Process:
         clusters = await self._clusters(stack)
         if self._settings.leader_election.leader_elect:
             self._election = await self._compete(clusters.source)
-        caches = Caches(clusters, random=random.random)
+        caches = Caches(clusters, random=random.random, render=self._charts(stack))
         admission = self._admission(caches)
         files = FileBudget.of(CONNECTIONS + (admission.connections if admission else 0))
         readers = [self._is_complete, *(view.is_complete for view in (admission.views if admission else ()))]
@@ -127,6 +128,14 @@ class Process:
             # To declare controllers imports them, which takes long enough for a probe to notice.
             declared = await asyncio.to_thread(self._declare, cluster_id)
             await self._work(declared, caches, admission)
+
+    def _charts(self, stack: contextlib.AsyncExitStack) -> Render:
+        if self._settings.helm is None:
+            return no_charts
+        # Most processes have no charts.
+        from hedgerow_adapters.charts.renderer import chart_renderer  # noqa: PLC0415
+
+        return stack.enter_context(chart_renderer(self._settings.helm)).render
 
     def _admission(self, caches: Caches) -> "Admission | None":
         if not self._webhooks:

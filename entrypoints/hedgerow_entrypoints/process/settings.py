@@ -8,6 +8,7 @@ from hedgerow.machinery.configuration.process import ClientConnection, LeaderEle
 from hedgerow.machinery.controller import Config, Controller
 from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.restriction import restricted
+from hedgerow_adapters.charts import HelmCommand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,8 @@ class ProcessSettings:
     log_format: str = "json"
     cluster_id: str = ""
     """The id of the source cluster, or how to find it (`hedgerow.api.references`)."""
+    helm: HelmCommand | None = None
+    """How charts are rendered; none: no controller has any."""
     problem_of_one_cluster: Problem | None = None
     """Why the process must not run where source and target are one cluster; none: it may."""
 

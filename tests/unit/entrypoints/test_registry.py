@@ -134,10 +134,10 @@ def test_plan_and_simulate_build_what_run_builds(
 
     really_planned_in = plan.planned_in
 
-    def planned_in(work: Iterable[Any], now: Any) -> Any:
+    def planned_in(work: Iterable[Any], now: Any, charts: Any) -> Any:
         pairs = list(work)
         planned.extend(chosen.controller for chosen, _ in pairs)
-        return really_planned_in(pairs, now)
+        return really_planned_in(pairs, now, charts)
 
     def settle(cluster: Any, controllers: Any, **options: Any) -> Any:
         settled.extend(controllers)
