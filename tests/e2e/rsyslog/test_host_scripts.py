@@ -8,7 +8,6 @@ import pytest
 
 from hedgerow.rsyslog_relp import HostPaths
 from hedgerow.rsyslog_relp.rendering import (
-    audit_rules,
     cleaner_script,
     configurator_unit,
     configure_script,
@@ -59,12 +58,3 @@ def test_systemd_verifies_the_unit(tmp_path: Path) -> None:
     ended = subprocess.run([analyze, "verify", str(unit)], capture_output=True, text=True, check=False)
 
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-
-
-def test_the_first_rules_are_those_that_prepare_the_others() -> None:
-    files = [text for _, text in sorted(audit_rules().items())]
-    directives = [line for text in files for line in text.splitlines() if line and line[0] != "#"]
-
-    prepare = [line for line in directives if not line.startswith("-a ")]
-    assert prepare == directives[: len(prepare)]
-    assert {line.split()[0] for line in prepare} >= {"-D", "-b", "-f"}

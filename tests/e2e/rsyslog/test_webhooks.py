@@ -13,7 +13,8 @@ import pytest
 from hedgerow.admission.registration import WebhookServer
 from hedgerow.api.gardener import OPERATING_SYSTEM_CONFIGS, SHOOTS
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.rsyslog_relp import operating_system_config_webhook, shoot_admission_webhook
+from hedgerow.rsyslog_relp import decode, operating_system_config_webhook, shoot_admission_webhook
+from hedgerow.rsyslog_relp.operating_system_config import shoot_identity, with_node_files
 from hedgerow.rsyslog_relp.registration import webhook_configurations
 from hedgerow_adapters.protocol.requests import object_path
 from tests.contract.webhook_server import ServingPair
@@ -98,10 +99,14 @@ def shoot_webhook(process: ExtensionProcess, shoot: Shoot) -> ExtensionProcess:
 @pytest.mark.usefixtures("osc_webhook")
 def test_nodes_get_the_files_and_keep_those_of_others(shoot: Shoot) -> None:
     shoot.enable(CONFIG)
-    shoot.create(OPERATING_SYSTEM_CONFIGS, osc(shoot, "nodes"))
+    sent = osc(shoot, "nodes")
+    shoot.create(OPERATING_SYSTEM_CONFIGS, sent)
 
     stored = shoot.get(OPERATING_SYSTEM_CONFIGS, ObjectKey(shoot.namespace, "nodes"))["spec"]
 
+    identity = shoot_identity(shoot.namespace, {"metadata": {"name": "foo", "uid": "uid"}})
+    planned = with_node_files(sent, decode(CONFIG, is_strict=True).unwrap(), identity, None)
+    assert stored == planned["spec"]
     assert stored["files"][0] == FOREIGN
     files = {each["path"]: b64decode(each["content"]["inline"]["data"]).decode() for each in stored["files"][1:]}
     assert 'target="logs.example.com"' in files["/var/lib/rsyslog-relp-configurator/rsyslog.d/60-audit.conf"]

@@ -58,7 +58,7 @@ class Node:
         for each in (self.root, self._commands, folder / "units"):
             each.mkdir()
         for name, text in (("systemctl", SYSTEMCTL), ("augenrules", AUGENRULES), ("chroot", CHROOT)):
-            self._command(name, text)
+            self.command(name, text)
         self.set_units({"rsyslog-configurator.service": ()})
         for tool in set(TOOLS) - {*without}:
             found = shutil.which(tool)
@@ -66,7 +66,8 @@ class Node:
             (self._commands / tool).symlink_to(found)
         self.fail(())
 
-    def _command(self, name: str, text: str) -> None:
+    def command(self, name: str, text: str) -> None:
+        """Have a command of this name."""
         path = self._commands / name
         path.write_text(text)
         path.chmod(0o755)
@@ -80,7 +81,7 @@ class Node:
         text = f'#!/bin/bash\ncase "$*" in {pattern}) {command} ;; esac\nexec {self._commands}/real-{tool} "$@"\n'
         path = self._commands / tool
         path.rename(self._commands / f"real-{tool}")
-        self._command(tool, text)
+        self.command(tool, text)
 
     def release(self, tool: str) -> None:
         """End an interception."""
