@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, timedelta, timezone
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, timezone
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
@@ -29,8 +29,18 @@ from hedgerow.machinery.plan import (
     Update,
 )
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.machinery.recording.codec import UnknownValueError, UnrecordableError, decoded, encoded
-from hedgerow.machinery.recording.journal import Lookup, WriteReply
+from hedgerow.machinery.recording.codec import (
+    Header,
+    UnknownValueError,
+    Unreadable,
+    UnrecordableError,
+    canonical,
+    decoded,
+    encoded,
+    line_of,
+    parsed_line,
+)
+from hedgerow.machinery.recording.journal import Journal, Lookup, Part, Unrecorded, WriteReply
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from hedgerow.machinery.steps import AtOnce, Now, Pause
 
@@ -193,3 +203,87 @@ def test_a_value_of_another_type_is_refused_by_its_name(value: object, name: str
 def test_what_this_version_does_not_know_is_told(value: Any, problem: str) -> None:
     with pytest.raises(UnknownValueError, match=problem):
         decoded(value)
+
+
+HEADER = Header("1.2.3", "resource-manager", "seed", {"a": 1})
+BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
+KEY = ObjectKey("shop", "cart")
+TURN = Journal("secret", KEY, BEGAN, parts=(Part(wants=Now()), Part(wants=Plan(requeue_after=5))), turn=7)
+
+
+def test_a_header_is_read_as_it_was_written() -> None:
+    assert json.loads(HEADER.to_line()) == {
+        "hedgerow-record": 3,
+        "version": "1.2.3",
+        "component": "resource-manager",
+        "clusterId": "seed",
+        "configuration": {"a": 1},
+    }
+    assert parsed_line(HEADER.to_line()) == HEADER
+
+
+@pytest.mark.parametrize("turn", [TURN, replace(TURN, parts=()), Unrecorded("secret", KEY, 7, "too much")])
+def test_a_turn_is_read_as_it_was_written(turn: Journal | Unrecorded) -> None:
+    assert parsed_line(line_of(turn)) == turn
+    assert parsed_line(line_of(turn).encode()) == turn
+
+
+def test_the_state_that_a_turn_leaves_is_not_written() -> None:
+    stateful = replace(TURN, parts=(*TURN.parts[:1], Part(wants=Plan(requeue_after=5, state="secret"))))
+
+    assert parsed_line(line_of(stateful)) == TURN
+
+
+def test_the_header_of_another_format_is_refused() -> None:
+    line = HEADER.to_line().replace('"hedgerow-record": 3', '"hedgerow-record": 2')
+
+    with pytest.raises(UnknownValueError) as error:
+        parsed_line(line)
+
+    assert str(error.value) == (
+        "its format is 2, this version knows only 3: replay it with the version that has recorded it"
+    )
+
+
+def test_a_turn_that_holds_what_this_version_does_not_know_can_be_told_from_others() -> None:
+    line = line_of(TURN).replace('"$": "now"', '"$": "later"')
+
+    assert parsed_line(line) == Unreadable(
+        "secret", KEY, 7, "holds what this version does not know: there is no type later"
+    )
+
+
+@pytest.mark.parametrize("line", ["5", "[]", "{}", '{"hedgerow-record": 3}', json.dumps(encoded(Plan()))])
+def test_what_is_no_line_of_a_record_is_refused(line: str) -> None:
+    with pytest.raises(UnknownValueError, match=r"^it is no line of a record$"):
+        parsed_line(line)
+
+
+def test_another_value_of_the_fields_of_a_turn_is_no_line() -> None:
+    line = json.dumps({"controller": "secret", "key": encoded(KEY), "turn": 7})
+
+    with pytest.raises(UnknownValueError, match=r"^it is no line of a record$"):
+        parsed_line(line)
+
+
+def test_what_is_no_json_is_no_line() -> None:
+    with pytest.raises(ValueError, match="Expecting"):
+        parsed_line("no")
+
+
+def test_equal_values_have_one_text() -> None:
+    assert canonical({"b": 1, "a": [2]}) == canonical({"a": [2], "b": 1}) == '{"a": [2], "b": 1}'
+
+
+def test_a_mapping_with_a_name_like_a_tag_and_one_without_texts_as_names_are_lists_of_pairs() -> None:
+    assert encoded({"$a": {"b": 1}}) == {"$": "map", "of": [["$a", {"b": 1}]]}
+    assert encoded({1: Now()}) == {"$": "table", "of": [[1, {"$": "now"}]]}
+    assert decoded({"$": "map", "of": [["$a", {"b": [1]}]]}) == {"$a": {"b": [1]}}
+    assert decoded({"$": "table", "of": [[1, [2]]]}) == {1: (2,)}
+
+
+def test_the_tag_of_an_unknown_type_is_shown_up_to_a_length() -> None:
+    with pytest.raises(UnknownValueError) as error:
+        decoded({"$": "x" * 200})
+
+    assert str(error.value) == f"there is no type {'x' * 100}"
