@@ -2,7 +2,15 @@
 
 import pytest
 
-from hedgerow.machinery.clusters import EVERYTHING, ReadScope, is_wholly_visible, visible_scopes
+from hedgerow.machinery.clusters import (
+    EVERYTHING,
+    Cluster,
+    Permission,
+    ReadScope,
+    is_visible,
+    is_wholly_visible,
+    visible_scopes,
+)
 from hedgerow.machinery.objects import ObjectKey, Resource
 
 SERVICES = Resource("", "v1", "services", "Service")
@@ -74,3 +82,18 @@ def test_a_scope_holds_some_of_the_objects(scope: ReadScope, held: list[str]) ->
 def test_a_list_is_seen_if_all_of_it_is(resource: Resource, namespace: str, *, is_seen: bool) -> None:
     assert is_wholly_visible(resource, namespace, ("a", "b")) is is_seen
     assert is_wholly_visible(resource, namespace, ())
+
+
+def test_an_object_is_seen_in_the_namespaces_of_a_connection() -> None:
+    assert is_visible(SERVICES, ObjectKey("b", "x"), ("a", "b"))
+    assert is_visible(SERVICES, ObjectKey("c", "x"), ())
+    assert not is_visible(SERVICES, ObjectKey("c", "x"), ("a", "b"))
+
+
+def test_a_permission_names_all_of_what_it_is_for() -> None:
+    assert Permission.of(SERVICES, "get", "list") == Permission("", "services", ("get", "list"))
+    assert Permission.of(
+        NODES, "patch", cluster=Cluster.SOURCE, subresource="status", names=("a",), namespace="b"
+    ) == Permission(
+        "", "nodes/status", ("patch",), cluster=Cluster.SOURCE, names=("a",), namespace="b", namespaced=False
+    )

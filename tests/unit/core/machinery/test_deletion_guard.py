@@ -15,6 +15,7 @@ from hedgerow.machinery.deletion_guard import (
     is_allowed_by,
     judge_deletions,
     only_allowance_changed,
+    transform_allowance,
 )
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Delete, Plan
@@ -117,3 +118,10 @@ def test_the_annotation_alone_is_no_change_of_an_owner(
     metadata: dict[str, object], spec: dict[str, int], *, only: bool
 ) -> None:
     assert only_allowance_changed(OWNER, {"metadata": {"name": "cart", **metadata}, "spec": spec}) is only
+
+
+def test_transforms_keep_the_annotation_and_no_other() -> None:
+    allowance = {ALLOW_DELETIONS: "0123456789ab"}
+
+    assert transform_allowance({"metadata": {"annotations": {**allowance, "a": "b"}}}) == allowance
+    assert transform_allowance(OWNER) == {}

@@ -1,20 +1,32 @@
-"""Errors in single fields, in the words of Kubernetes."""
+"""Errors in single fields, in the words of Kubernetes; and failures, which name the object too."""
 
 from datetime import timedelta
 
 import pytest
 
 from hedgerow.machinery.failures import (
+    Failure,
     FieldErrorType,
     Problem,
+    child,
     duplicate,
     forbidden,
     invalid,
     invalid_unshown,
     joined,
+    json_type,
+    nearest,
+    rendered,
     required,
+    retryable_failure,
+    unknown_fields,
     unsupported,
+    wrong_type,
 )
+from hedgerow.machinery.objects import ObjectKey, Resource
+
+SERVICES = Resource("", "v1", "services", "Service")
+CART = ObjectKey("shop", "cart")
 
 
 @pytest.mark.parametrize(
@@ -96,3 +108,64 @@ def test_a_value_of_any_depth_can_be_shown() -> None:
         value = [value]
 
     assert str(invalid("a", value, "is wrong")) == 'a: Invalid value: "...": is wrong'
+
+
+def test_an_error_has_its_path_its_text_and_its_type() -> None:
+    assert invalid("a", 1, "is wrong") == Problem("a", "1: is wrong", FieldErrorType.INVALID)
+    assert invalid_unshown("a", "is wrong") == Problem("a", "is wrong", FieldErrorType.INVALID)
+    assert required("a") == Problem("a", "", FieldErrorType.REQUIRED)
+    assert duplicate("a[1]", "x") == Problem("a[1]", '"x"', FieldErrorType.DUPLICATE)
+    assert forbidden("a", "must not be set") == Problem("a", "must not be set", FieldErrorType.FORBIDDEN)
+    assert unsupported("a", "x", ("y", "z")) == Problem(
+        "a", '"x": supported values: "y", "z"', FieldErrorType.UNSUPPORTED
+    )
+
+
+def test_the_path_of_an_error_may_begin_further_up() -> None:
+    assert Problem("a", "is wrong").below("b[0]").path == "b[0].a"
+    assert Problem("", "is wrong").below("b[0]").path == "b[0]"
+
+
+def test_values_are_shown_as_documents_write_them() -> None:
+    shown = [rendered(value) for value in (None, "null", True, 5, 1.5, {"a": [1, None]}, timedelta(minutes=1))]
+
+    assert shown == ['"null"', '"null"', "true", "5", "1.5", '{"a":[1,null]}', "1m0s"]
+    assert rendered({"a": object}) == '{"a":"<class \'object\'>"}'
+    assert rendered(["x" * 99]) == f'["{"x" * 98}…'
+
+
+def test_a_value_of_another_type_is_told_by_its_type_alone() -> None:
+    types = [json_type(value) for value in (None, False, 5, 1.5, "a", [1], {"a": 1}, {1}, float("inf"))]
+
+    assert types == [
+        *("null", "a boolean", "an integer", "a decimal number", "a string", "a list", "an object", "a set"),
+        "Infinity",
+    ]
+    assert wrong_type("a", "a list", 5) == Problem("a", "expected a list, got an integer")
+    assert str(wrong_type("a", "a string", 5, " (quote it)")) == "a: expected a string, got an integer (quote it)"
+
+
+def test_a_name_that_might_hold_dots_is_in_brackets() -> None:
+    assert [child("a", "b"), child("", "b"), child("a", "b.c"), child("", "b-c")] == ["a.b", "b", "a[b.c]", "[b-c]"]
+
+
+def test_an_unknown_name_is_told_with_the_known_one_that_is_most_like_it() -> None:
+    assert nearest("OWNR", ("owners", "Owner", "door")) == "Owner"
+    assert nearest("soil", ("owners",)) is None
+    assert list(unknown_fields({"ownr": 1, "owner": 1, 5: 1, "x" * 200: 1}, ("owner",))) == [
+        ("ownr", "is an unknown field; did you mean owner?"),
+        ("5", "is an unknown field"),
+        (f"{'x' * 100}…", "is an unknown field"),
+    ]
+
+
+def test_a_failure_names_the_object_or_which_objects() -> None:
+    field, whole = Problem("spec.a", "is wrong"), Problem("", "are gone")
+
+    assert str(Failure(SERVICES, CART, field)) == "Service shop/cart: spec.a: is wrong"
+    assert str(Failure(SERVICES, ObjectKey("shop", ""), field)) == "Service without a name: spec.a: is wrong"
+    assert str(Failure(SERVICES, ObjectKey("shop", ""), whole)) == "Service objects in namespace shop: are gone"
+    assert str(Failure(SERVICES, ObjectKey("", ""), whole)) == "Service objects: are gone"
+    assert retryable_failure(SERVICES, CART, "is late") == Failure(
+        SERVICES, CART, Problem("", "is late"), retryable=True
+    )

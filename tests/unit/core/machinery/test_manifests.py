@@ -11,7 +11,7 @@ from hedgerow.api.kubernetes import NAMESPACES, SERVICES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, Watch, all_keys, own_key
 from hedgerow.machinery.failures import Problem
-from hedgerow.machinery.manifests import snapshot_of
+from hedgerow.machinery.manifests import object_problems, snapshot_of
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, labels_of
 from hedgerow.machinery.plan import ACTIONS, ApiError, InOrder, Plan, WriteResult
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
@@ -144,6 +144,68 @@ def test_a_watch_may_know_more_that_is_wrong() -> None:
     assert problems(service(metadata={"name": "a", "namespace": "b"}), controller=controller) == [
         "Service b/a: metadata.labels: are missing"
     ]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "problem"),
+    [
+        ([], "metadata: expected an object, got a list"),
+        (None, "a Service without a name"),
+        ({"name": ""}, "a Service without a name"),
+        ({"name": 5}, "metadata.name: expected a string, got an integer (quote it)"),
+        *(
+            ({"name": "a", name: []}, f"metadata.{name}: expected a string, got a list")
+            for name in ("generateName", "namespace", "uid", "resourceVersion")
+        ),
+        *(
+            ({"name": "a", name: 1.5}, f"metadata.{name}: expected a string, got a decimal number (quote it)")
+            for name in ("creationTimestamp", "deletionTimestamp", "selfLink")
+        ),
+        ({"name": "a", "labels": ["b"]}, "metadata.labels: expected an object, got a list"),
+        ({"name": "a", "annotations": "b"}, "metadata.annotations: expected an object, got a string"),
+        ({"name": "a", "annotations": {"b": None}}, "metadata.annotations[b]: expected a string, got null"),
+        ({"name": "a", "finalizers": {}}, "metadata.finalizers: expected a list, got an object"),
+        ({"name": "a", "finalizers": ["b", None]}, "metadata.finalizers[1]: expected a string, got null"),
+        ({"name": "a", "ownerReferences": [{}, "b"]}, "metadata.ownerReferences[1]: expected an object, got a string"),
+    ],
+)
+def test_metadata_of_another_shape_are_one_problem_at_their_field(metadata: Any, problem: str) -> None:
+    assert [str(each) for each in object_problems({**service(), "metadata": metadata})] == [problem]
+
+
+def test_metadata_may_be_null_but_for_the_name() -> None:
+    nothing = dict.fromkeys(("namespace", "uid", "labels", "annotations", "finalizers", "ownerReferences"))
+
+    assert object_problems({**service(), "metadata": {"name": "a", **nothing}}) == ()
+
+
+def test_who_sends_an_object_may_leave_its_name_to_the_server_and_a_review_has_none() -> None:
+    nameless = {**service(), "metadata": {"generateName": "cart-"}}
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
+
+    assert object_problems(nameless, sent=True) == object_problems(review, sent=True) == ()
+    assert [str(each) for each in object_problems(nameless)] == ["a Service without a name"]
+    assert [str(each) for each in object_problems(review)] == ["an AdmissionReview without a name"]
+    for metadata in ({"generateName": ""}, {}, None):
+        assert [str(each) for each in object_problems({**service(), "metadata": metadata}, sent=True)] == [
+            "a Service without a name"
+        ]
+
+
+def test_what_is_no_object_or_of_no_kind_is_told() -> None:
+    assert [str(each) for each in object_problems("a")] == ["expected an object, got a string"]
+    assert [str(each) for each in object_problems({"kind": "", "metadata": {"name": "a"}})] == [
+        "an object without apiVersion",
+        "an object without kind",
+    ]
+    assert [str(each) for each in object_problems({**service(), "apiVersion": 1})] == [
+        "apiVersion: expected a string, got an integer (quote it)"
+    ]
+
+
+@pytest.mark.parametrize("name", ["spec", "status"])
+def test_the_spec_and_the_status_of_an_object_are_objects(name: str) -> None:
+    assert problems({**service(), name: 5}) == [f"Service shop/cart: {name}: expected an object, got an integer"]
 
 
 CONTROLLERS = [

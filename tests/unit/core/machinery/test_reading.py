@@ -10,10 +10,13 @@ from hedgerow.machinery.reading import (
     UnreadableError,
     boolean_at,
     each_at,
+    fields_at,
     integer_at,
+    keeping,
     list_at,
     object_at,
     objects_at,
+    pruned,
     text_at,
     texts_at,
     with_each,
@@ -171,3 +174,40 @@ def test_what_is_wrong_inside_a_list_is_told_by_its_whole_path() -> None:
 def test_each_object_of_a_list_is_read_and_a_null_one_is_empty() -> None:
     assert each_at(lambda each: text_at(each, "key"), {"taints": [{"key": "a"}, None]}, "taints") == ("a", None)
     assert each_at(dict, {}, "taints") == ()
+
+
+def test_fields_at_several_paths_share_their_parents() -> None:
+    assert fields_at("a.b", "a.c.d", "e") == {"a": {"b": None, "c": {"d": None}}, "e": None}
+
+
+def test_of_a_value_the_listed_members_stay_in_lists_too_and_so_does_what_has_another_type() -> None:
+    fields = fields_at("a.b", "c")
+
+    assert pruned({"a": [{"b": 1, "x": 2}, 5, {}], "c": {"x": 1}, "x": 3}, fields) == {
+        "a": [{"b": 1}, 5, {}],
+        "c": {"x": 1},
+    }
+    assert pruned("a text", fields) == "a text"
+
+
+def test_a_transform_keeps_fields_labels_and_annotations_that_are_named() -> None:
+    transform = keeping("metadata.name", "spec.type", labels=["a", "b"], annotations=["c"])
+    service = {
+        "kind": "Service",
+        "metadata": {"name": "cart", "uid": "u", "labels": {"a": "1", "x": "2"}, "annotations": {"c": "3", "x": "4"}},
+        "spec": {"type": "ClusterIP", "ports": []},
+    }
+
+    assert transform(service) == {
+        "metadata": {"name": "cart", "labels": {"a": "1"}, "annotations": {"c": "3"}},
+        "spec": {"type": "ClusterIP"},
+    }
+    assert service["metadata"]["uid"] == "u"  # type: ignore[index]  # metadata are an object
+
+
+def test_a_transform_leaves_out_labels_and_annotations_of_which_it_keeps_none() -> None:
+    others = {"metadata": {"labels": {"x": "1"}, "annotations": {"x": "2"}}}
+
+    assert keeping(labels=["a"], annotations=["b"])(others) == {"metadata": {}}
+    assert keeping(labels=["a"])({}) == {}
+    assert keeping("spec")({"metadata": {"labels": {"x": "1"}}, "spec": 5}) == {"metadata": {}, "spec": 5}
