@@ -7,34 +7,39 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS, HELM, POD_SECURITY_ENFORCE
+from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS, HELM
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import condition_status
 from hedgerow.machinery.controller import Watch, no_key
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, resource_version_of
 from hedgerow.machinery.reading import UnreadableError, keeping, list_at, object_at, text_at
+from hedgerow.registration.hashes import SPEC_HASH, deployment_hash
 from hedgerow.registration.registrations import transform_registration
 
 FINALIZER: Final = "core.gardener.cloud/controllerinstallation"
 """Held while something of the installation may be in the seed."""
 
+_METADATA: Final = ("name", "uid", "resourceVersion", "generation", "deletionTimestamp", "finalizers")
+
 transform_installation: Final = keeping(
-    "metadata.name",
-    "metadata.uid",
-    "metadata.resourceVersion",
-    "metadata.deletionTimestamp",
-    "metadata.finalizers",
+    *(f"metadata.{name}" for name in (*_METADATA, "creationTimestamp", "labels", "annotations")),
     "spec",
     "status.conditions",
-    annotations=(POD_SECURITY_ENFORCE,),
 )
-"""All that decisions for a seed read."""
+"""All of an installation but its provider status."""
+_kept_of_deployment: Final = keeping(*(f"metadata.{name}" for name in _METADATA), "type")
+
+
+def transform_deployment(deployment: Manifest) -> Manifest:
+    """What decisions read of a ControllerDeployment: of chart and values, which are large, only the hash."""
+    return {**_kept_of_deployment(deployment), SPEC_HASH: deployment_hash(deployment)}
+
 
 HOLDERS: Final = (CONTROLLER_REGISTRATIONS, CONTROLLER_DEPLOYMENTS)
 """What may say how installations are deployed."""
 DEPLOYMENT_READS: Final = (
     Watch(CONTROLLER_REGISTRATIONS, transform_registration, no_key, cluster=Cluster.SOURCE),
-    Watch(CONTROLLER_DEPLOYMENTS, keeping("metadata.name", "type"), no_key, cluster=Cluster.SOURCE),
+    Watch(CONTROLLER_DEPLOYMENTS, transform_deployment, no_key, cluster=Cluster.SOURCE),
 )
 """The watches of these, of which only the type is looked up."""
 

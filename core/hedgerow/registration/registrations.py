@@ -26,24 +26,32 @@ from hedgerow.machinery.reading import (
     with_value,
 )
 from hedgerow.machinery.scalars import format_duration, parse_duration
+from hedgerow.registration.hashes import SPEC_HASH, spec_hash
 
 EXTENSION: Final = "Extension"
 DEFAULT_RECONCILE_TIMEOUT: Final = "3m0s"
 LIFECYCLE: Final = {"reconcile": AFTER, "delete": BEFORE, "migrate": BEFORE}
 """When an Extension is worked on if its registration does not say it."""
 
-transform_registration: Final = keeping(
-    "metadata.name",
-    "metadata.uid",
-    "metadata.resourceVersion",
-    "metadata.deletionTimestamp",
+
+_kept: Final = keeping(
+    *(
+        f"metadata.{name}"
+        for name in ("name", "uid", "resourceVersion", "generation", "deletionTimestamp", "finalizers")
+    ),
     "spec.resources",
-    "spec.deployment.type",
-    "spec.deployment.policy",
-    "spec.deployment.deploymentRefs",
-    "spec.deployment.seedSelector",
+    *(f"spec.deployment.{name}" for name in ("type", "policy", "deploymentRefs", "seedSelector")),
+    annotations=(POD_SECURITY_ENFORCE,),
 )
-"""All that decisions read, but neither chart nor values, which are large."""
+
+
+def transform_registration(registration: Manifest) -> Manifest:
+    """What decisions read of a registration: neither chart nor values, which are large, but the hash."""
+    try:
+        digest = spec_hash(object_at(with_defaults(registration), "spec"))
+    except UnreadableError:
+        digest = ""
+    return {**_kept(registration), SPEC_HASH: digest}
 
 
 def type_id(kind: str, type_: str) -> str:
@@ -144,6 +152,7 @@ class Registration:
     """Names of ControllerDeployments; the first counts."""
     spec: Mapping[str, Any]
     """With defaults."""
+    spec_hash: str
 
     @classmethod
     def of(cls, manifest: Manifest) -> Self:
@@ -161,6 +170,7 @@ class Registration:
                 for reference in objects_at(manifest, "spec", "deployment", "deploymentRefs")
             ),
             spec=object_at(manifest, "spec"),
+            spec_hash=manifest.get(SPEC_HASH) or spec_hash(object_at(manifest, "spec")),
         )
 
     @property

@@ -1,0 +1,227 @@
+"""The controller that decides which extensions are installed into a seed.
+
+It decides from its caches first. Only a decision that writes reads what may have changed since, and is made again.
+
+Source: controller-registration §4.1, §4.2.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from hedgerow.api.gardener import ROLE, SHOOTS
+from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.registrations import (
+    BACKUP_BUCKETS,
+    BACKUP_ENTRIES,
+    CONTROLLER_DEPLOYMENTS,
+    CONTROLLER_INSTALLATIONS,
+    CONTROLLER_REGISTRATIONS,
+    REQUIRED,
+    SEEDS,
+)
+from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.machinery.conditions import ConditionStatus, condition_status
+from hedgerow.machinery.controller import (
+    Change,
+    Context,
+    Controller,
+    Watch,
+    creation_deletion_or,
+    own_key,
+)
+from hedgerow.machinery.failures import retryable_failure
+from hedgerow.machinery.objects import (
+    Manifest,
+    ObjectKey,
+    annotations_of,
+    is_terminating,
+    key_of,
+    labels_of,
+)
+from hedgerow.machinery.plan import Delete, Plan, failed
+from hedgerow.machinery.questions import ListQuestion, NotAnswered
+from hedgerow.machinery.reading import keeping
+from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.machinery.steps import AtOnce
+from hedgerow.registration.indexes import (
+    BUCKETS_BY_SEED,
+    ENTRIES_BY_SEED,
+    INSTALLATIONS_BY_SEED,
+    REGISTRATIONS_BY_DEPLOYMENT,
+    SHOOTS_BY_SEED,
+)
+from hedgerow.registration.installations import transform_deployment, transform_installation
+from hedgerow.registration.planning import PlanningConfig, SeedInputs, plan_installations
+from hedgerow.registration.registrations import transform_registration
+from hedgerow.registration.seeds import transform_seed
+from hedgerow.registration.wanted import DEFAULT_DOMAIN, DOMAIN_ANNOTATIONS, INTERNAL_DOMAIN
+
+NAME: Final = "controllerregistration-seed"
+DEFAULT_CONCURRENCY: Final = 5
+_NAMESPACE: Final = "seed-"
+"""Prefix of the namespace of a Seed in the garden."""
+_DEFAULTS: Final = PlanningConfig()
+
+
+_IDENTITY: Final = ("metadata.name", "metadata.namespace", "metadata.uid")
+_transform_bucket: Final = keeping(*_IDENTITY, "spec.seedName", "spec.provider.type")
+_transform_entry: Final = keeping(*_IDENTITY, "spec.seedName", "spec.bucketName")
+transform_shoot: Final = keeping(
+    *_IDENTITY,
+    "spec.seedName",
+    "spec.provider.type",
+    "spec.provider.workers.machine.image.name",
+    "spec.provider.workers.cri.containerRuntimes.type",
+    "spec.networking.type",
+    *(f"spec.extensions.{name}" for name in ("type", "disabled", "enabled")),
+    "spec.dns.domain",
+    *(f"spec.dns.providers.{name}" for name in ("type", "primary")),
+    "status.seedName",
+)
+
+
+def seed_controller(
+    config: PlanningConfig = _DEFAULTS, concurrency: int = DEFAULT_CONCURRENCY
+) -> Controller[PlanningConfig]:
+    """The controller for a configuration."""
+    garden = Cluster.SOURCE
+    content_changed = creation_deletion_or(lambda old, new: _content(old) != _content(new))
+    domains = f"{ROLE} in ({DEFAULT_DOMAIN},{INTERNAL_DOMAIN})"
+    return Controller(
+        name=NAME,
+        primary=SEEDS,
+        primary_cluster=garden,
+        watches=(
+            Watch(
+                SEEDS,
+                transform_seed,
+                own_key,
+                creation_deletion_or(_seed_changed),
+                cluster=garden,
+                is_desired_state=True,
+            ),
+            Watch(CONTROLLER_REGISTRATIONS, transform_registration, _all_seeds, _exists, cluster=garden),
+            Watch(CONTROLLER_DEPLOYMENTS, transform_deployment, _seeds_of_deployment, _exists, cluster=garden),
+            Watch(
+                CONTROLLER_INSTALLATIONS,
+                transform_installation,
+                _indexed(INSTALLATIONS_BY_SEED),
+                creation_deletion_or(lambda old, new: _is_required(old) is not _is_required(new)),
+                cluster=garden,
+            ),
+            Watch(BACKUP_BUCKETS, _transform_bucket, _indexed(BUCKETS_BY_SEED), content_changed, cluster=garden),
+            Watch(BACKUP_ENTRIES, _transform_entry, _indexed(ENTRIES_BY_SEED), content_changed, cluster=garden),
+            Watch(SHOOTS, transform_shoot, _indexed(SHOOTS_BY_SEED), content_changed, cluster=garden),
+            Watch(
+                SECRETS,
+                keeping(*_IDENTITY, labels=(ROLE,), annotations=DOMAIN_ANNOTATIONS),
+                _seed_of_secret,
+                metadata_only=True,
+                label_selector=domains,
+                cluster=garden,
+            ),
+        ),
+        indexes=(INSTALLATIONS_BY_SEED, BUCKETS_BY_SEED, ENTRIES_BY_SEED, SHOOTS_BY_SEED, REGISTRATIONS_BY_DEPLOYMENT),
+        owned=INSTALLATIONS_BY_SEED,
+        concurrency=concurrency,
+        config=config,
+        reconcile=reconcile,
+        permissions=(Permission.of(CONTROLLER_INSTALLATIONS, "create", "patch", "delete", cluster=garden),),
+    )
+
+
+def _indexed(index: Index[ObjectKey]) -> Callable[[Manifest, Snapshot], Iterable[ObjectKey]]:
+    return lambda manifest, _snapshot: index.values(manifest)
+
+
+def _all_seeds(_manifest: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
+    return [key_of(seed) for seed in snapshot.list(SEEDS, cluster=Cluster.SOURCE)]
+
+
+def _seeds_of_deployment(deployment: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
+    """All, as any of them may need a registration that refers to the deployment."""
+    return (
+        _all_seeds(deployment, snapshot) if snapshot.by_index(REGISTRATIONS_BY_DEPLOYMENT, key_of(deployment)) else []
+    )
+
+
+def _seed_of_secret(secret: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+    prefix, _, name = key_of(secret).namespace.partition(_NAMESPACE)
+    return () if prefix else (ObjectKey("", name),)
+
+
+def _exists(change: Change) -> bool:
+    return change.new is not None
+
+
+def _is_required(installation: Manifest) -> bool:
+    return condition_status(installation, REQUIRED) == ConditionStatus.TRUE
+
+
+def _seed_changed(old: Manifest, new: Manifest) -> bool:
+    """True if a decision may be another one, and for a Seed in deletion always."""
+    return is_terminating(new) or any(
+        _stated(part(old)) != _stated(part(new)) for part in (labels_of, annotations_of, _content)
+    )
+
+
+def _content(manifest: Manifest) -> Any:
+    """What of an object decides; the version and the time of a write do not."""
+    return _stated({"spec": manifest.get("spec"), "status": manifest.get("status")})
+
+
+def _stated(value: Any) -> Any:
+    """A value without members that are empty, which mean the same as absent ones."""
+    if isinstance(value, (dict, Mapping)):
+        members = {name: _stated(member) for name, member in value.items()}
+        return {name: member for name, member in members.items() if member not in (None, {}, [])}
+    return [_stated(item) for item in value] if isinstance(value, list) else value
+
+
+_READ_LIVE: Final = {
+    "installations": INSTALLATIONS_BY_SEED,
+    "shoots": SHOOTS_BY_SEED,
+    "backup_entries": ENTRIES_BY_SEED,
+}
+
+
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[PlanningConfig]) -> Plan:
+    """Bring the installations of one Seed to what it needs.
+
+    Two decisions soon after one another must not create two installations, and a Shoot that the caches do not show yet
+    must not lose its extensions: whoever writes has seen the installations as they are, whoever deletes all that may
+    need them.
+    """
+    live: dict[str, Any] = {}
+    while (seed := snapshot.get(SEEDS, key, Cluster.SOURCE)) is not None:
+        planned = plan_installations(replace(seed_inputs(seed, snapshot), **live), context.config)
+        is_deleting = any(isinstance(action, Delete) for action in planned.actions)
+        relevant = [*_READ_LIVE] if is_deleting else ["installations"] if planned.actions else []
+        unread = [name for name in relevant if name not in live]
+        if not unread:
+            return Plan(planned.actions, planned.events, planned.failures)
+        indexes = [_READ_LIVE[name] for name in unread]
+        answers = await AtOnce(tuple(ListQuestion(index.resource, Cluster.SOURCE) for index in indexes))
+        for name, index, answer in zip(unread, indexes, answers, strict=True):
+            if isinstance(answer, NotAnswered):
+                return failed(retryable_failure(index.resource, ObjectKey("", ""), answer.message))
+            of_seed = index is not INSTALLATIONS_BY_SEED
+            live[name] = [each for each in answer.objects if not of_seed or key in index.values(each)]
+    return Plan()
+
+
+def seed_inputs(seed: Manifest, snapshot: Snapshot) -> SeedInputs:
+    """What the caches show of a Seed and its garden."""
+    key, garden = key_of(seed), Cluster.SOURCE
+    namespace = f"{_NAMESPACE}{key.name}"
+    return SeedInputs(
+        seed=seed,
+        registrations=snapshot.list(CONTROLLER_REGISTRATIONS, cluster=garden),
+        deployments=snapshot.list(CONTROLLER_DEPLOYMENTS, cluster=garden),
+        installations=snapshot.by_index(INSTALLATIONS_BY_SEED, key),
+        backup_buckets=snapshot.by_index(BUCKETS_BY_SEED, key),
+        backup_entries=snapshot.by_index(ENTRIES_BY_SEED, key),
+        shoots=snapshot.by_index(SHOOTS_BY_SEED, key),
+        domain_secrets=snapshot.list(SECRETS, namespace=namespace, cluster=garden),
+    )

@@ -1,0 +1,154 @@
+"""Which kinds and types a seed needs extension controllers for, and who needs them.
+
+Source: controller-registration §3.3, §4.2 to §4.4.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, Self
+
+from hedgerow.api.gardener import ROLE
+from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of, labels_of
+from hedgerow.machinery.reading import boolean_at, each_at, text_at
+from hedgerow.registration.registrations import EXTENSION, Registration, ServedType, type_id
+
+BACKUP_BUCKET: Final = "BackupBucket"
+BACKUP_ENTRY: Final = "BackupEntry"
+CONTROL_PLANE: Final = "ControlPlane"
+DNS_RECORD: Final = "DNSRecord"
+OF_A_PROVIDER: Final = (CONTROL_PLANE, "Infrastructure", "Worker")
+
+INTERNAL_DOMAIN: Final = "internal-domain"
+DEFAULT_DOMAIN: Final = "default-domain"
+_PROVIDER: Final = "dns.gardener.cloud/provider"
+_DOMAIN: Final = "dns.gardener.cloud/domain"
+DOMAIN_ANNOTATIONS: Final = (_PROVIDER, _DOMAIN)
+_UNMANAGED: Final = "unmanaged"
+"""The DNS provider of domains that nobody looks after."""
+
+THE_SEED: Final = "the seed itself"
+
+
+class Domains(NamedTuple):
+    """The DNS providers of a seed's domains."""
+
+    internal: str = ""
+    """Of the domain of all its shoots; empty: there is none."""
+    default: Mapping[str, str] = {}
+    """Of each domain that shoots may have names below."""
+
+    @classmethod
+    def of(cls, secrets: Iterable[Manifest]) -> tuple[Self, tuple[str, ...]]:
+        """The domains that Secrets of a seed's namespace name, and which Secrets do not say what is needed."""
+        internal, default, incomplete = "", {}, []
+        for secret in sorted(secrets, key=key_of):
+            annotations, role = annotations_of(secret), labels_of(secret).get(ROLE)
+            provider, domain = annotations.get(_PROVIDER), annotations.get(_DOMAIN)
+            if not provider or not domain:
+                incomplete.append(str(key_of(secret)))
+            elif role == INTERNAL_DOMAIN:
+                internal = provider
+            elif role == DEFAULT_DOMAIN:
+                default[domain] = provider
+        return cls(internal, default), tuple(incomplete)
+
+    def provider_of(self, domain: str) -> str | None:
+        """The provider of the longest default domain that a domain is below; none if it is below none of them."""
+        above = [name for name in self.default if domain.endswith(f".{name}")]
+        return self.default[max(above, key=len)] if above else None
+
+
+def is_disabled(extension: Mapping[str, Any]) -> bool:
+    """True if a Shoot opts out of an extension, by an entry of its `spec.extensions`; in doubt it does (§3.3)."""
+    return boolean_at(extension, "disabled") is True or boolean_at(extension, "enabled") is False
+
+
+def globally_enabled(registrations: Iterable[Registration]) -> tuple[ServedType, ...]:
+    """The extensions that every Shoot has unless it opts out, or has no workers."""
+    return tuple(
+        each for one in registrations for each in one.served if each.kind == EXTENSION and each.globally_enabled
+    )
+
+
+def ids_of_seed(seed: Manifest) -> frozenset[str]:
+    """What a Seed itself needs; nothing once it is being deleted."""
+    if is_terminating(seed):
+        return frozenset()
+    provider, dns = text_at(seed, "spec", "provider", "type"), text_at(seed, "spec", "dns", "provider", "type")
+    return frozenset([*_ids(provider, *OF_A_PROVIDER), *_ids(dns, DNS_RECORD)])
+
+
+def ids_of_shoots(
+    seed: Manifest, registrations: Iterable[Registration], domains: Domains
+) -> Callable[[Manifest], set[str]]:
+    """The function that returns what a Shoot of the seed needs.
+
+    Args:
+        seed: that the Shoots are on.
+        registrations: all of the garden.
+        domains: of the seed.
+    """
+    backup = text_at(seed, "spec", "backup", "provider")
+    for_all = frozenset(
+        [
+            *_ids(backup, BACKUP_BUCKET, BACKUP_ENTRY),
+            *_ids(text_at(seed, "spec", "provider", "type"), CONTROL_PLANE),
+            *_dns_record(domains.internal),
+        ]
+    )
+    enabled = globally_enabled(registrations)
+    for_workers = for_all.union(served.id for served in enabled)
+    for_workerless = for_all.union(served.id for served in enabled if served.workerless_supported)
+
+    def ids(shoot: Manifest) -> set[str]:
+        workers = each_at(_ids_of_worker, shoot, "spec", "provider", "workers")
+        extensions = each_at(_extension, shoot, "spec", "extensions")
+        found = set(for_workers if workers else for_workerless)
+        found.difference_update(id_ for id_, opts_out in extensions if opts_out)
+        found.update(id_ for id_, opts_out in extensions if not opts_out)
+        found.update(_ids_of_domain(shoot, domains), *workers)
+        if workers:
+            found.update(_ids(text_at(shoot, "spec", "provider", "type"), *OF_A_PROVIDER))
+            found.update(_ids(text_at(shoot, "spec", "networking", "type"), "Network"))
+        return found
+
+    return ids
+
+
+def _extension(extension: Mapping[str, Any]) -> tuple[str, bool]:
+    return type_id(EXTENSION, text_at(extension, "type") or ""), is_disabled(extension)
+
+
+def _ids_of_worker(worker: Mapping[str, Any]) -> list[str]:
+    runtimes = each_at(_type, worker, "cri", "containerRuntimes")
+    image = text_at(worker, "machine", "image", "name")
+    return [
+        *_ids(image, "OperatingSystemConfig"),
+        *(id_ for each in runtimes for id_ in _ids(each, "ContainerRuntime")),
+    ]
+
+
+def _ids_of_domain(shoot: Manifest, domains: Domains) -> Iterator[str]:
+    """The DNS providers that a Shoot names, and that of the default domain which its own one is below.
+
+    Without such a default domain the first of those that it names serves its domain.
+    """
+    for provider in each_at(_primary_provider, shoot, "spec", "dns", "providers"):
+        yield from _dns_record(provider)
+    if domain := text_at(shoot, "spec", "dns", "domain"):
+        yield from _dns_record(domains.provider_of(domain))
+
+
+def _primary_provider(provider: Mapping[str, Any]) -> str | None:
+    return _type(provider) if boolean_at(provider, "primary") is True else None
+
+
+def _type(holder: Mapping[str, Any]) -> str | None:
+    return text_at(holder, "type")
+
+
+def _dns_record(provider: str | None) -> Iterator[str]:
+    return _ids(None if provider == _UNMANAGED else provider, DNS_RECORD)
+
+
+def _ids(type_: str | None, *kinds: str) -> Iterator[str]:
+    return (type_id(kind, type_) for kind in kinds if type_)
