@@ -4,7 +4,7 @@ What ManagedResources deliver is left out: tests say themselves who may do what 
 """
 
 import http.client
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,7 +34,7 @@ SEED: Final[Mapping[str, Any]] = {
 }
 """What has to be allowed in most tests."""
 ACCOUNT: Final = "gardener-resource-manager"
-_COLLECTIONS: Final = {
+ROLES: Final = {
     "ServiceAccount": "/api/v1/namespaces/{namespace}/serviceaccounts",
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
     "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
@@ -43,9 +43,9 @@ _COLLECTIONS: Final = {
 }
 
 
-def user_of(namespace: str) -> str:
-    """What the service account of a namespace is called in the audit log."""
-    return f"system:serviceaccount:{namespace}:{ACCOUNT}"
+def user_of(namespace: str, account: str = ACCOUNT) -> str:
+    """What a service account of a namespace is called in the audit log."""
+    return f"system:serviceaccount:{namespace}:{account}"
 
 
 def grant(control_plane: ControlPlane, namespace: str, *, without: Collection[tuple[str, str]] = ()) -> None:
@@ -71,24 +71,37 @@ def revoke(control_plane: ControlPlane, namespace: str) -> None:
             control_plane.request("DELETE", f"{_collection(manifest)}/{manifest['metadata']['name']}")
 
 
-def account_kubeconfig(control_plane: ControlPlane, namespace: str, folder: Path) -> Path:
-    """A kubeconfig with a token of the service account of a namespace."""
-    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{ACCOUNT}/token"
+def account_kubeconfig(control_plane: ControlPlane, namespace: str, folder: Path, account: str = ACCOUNT) -> Path:
+    """A kubeconfig with a token of a service account of a namespace."""
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
     status, answer = control_plane.request("POST", path, request)
     assert status == http.client.CREATED, answer
-    user = User(ACCOUNT, token=answer["status"]["token"])
+    user = User(account, token=answer["status"]["token"])
     content = kubeconfig(user, url=control_plane.url, ca_pem=control_plane.ca_pem)
     return write_private(folder / f"{namespace}.kubeconfig", content)
 
 
-def refusals_of(control_plane: ControlPlane, namespace: str) -> list[str]:
-    """What the service account of a namespace wanted to do and was not allowed to."""
+def refusals_of(control_plane: ControlPlane, namespace: str, account: str = ACCOUNT) -> list[str]:
+    """What a service account of a namespace wanted to do and was not allowed to."""
     return [
         f"{event['verb']} {event.get('objectRef', {}).get('resource', event['requestURI'])}"
-        for event in control_plane.audit_events(user_of(namespace))
+        for event in control_plane.audit_events(user_of(namespace, account))
         if event.get("responseStatus", {}).get("code") == http.client.FORBIDDEN
     ]
+
+
+def granted(roles: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
+    """Every verb on every resource that roles allow."""
+    rules = [rule for each in roles for rule in each.get("rules", ())]
+    return {(verb, resource) for rule in rules for verb in rule["verbs"] for resource in rule["resources"]}
+
+
+def used(control_plane: ControlPlane, namespace: str, account: str = ACCOUNT) -> set[tuple[str, str]]:
+    """Every verb on every resource that a service account of a namespace made use of."""
+    events = control_plane.audit_events(user_of(namespace, account))
+    asked = [(event["verb"], event["objectRef"]) for event in events if "objectRef" in event]
+    return {(verb, "/".join(of[part] for part in ("resource", "subresource") if part in of)) for verb, of in asked}
 
 
 def roles_for(namespace: str, within: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -104,7 +117,7 @@ def roles_for(namespace: str, within: Sequence[str] = ()) -> list[dict[str, Any]
     return [
         {**manifest}
         for manifest in manifests(wanted, config_text="").unwrap()
-        if manifest["kind"] in _COLLECTIONS and "managed-objects" not in manifest["metadata"]["name"]
+        if manifest["kind"] in ROLES and "managed-objects" not in manifest["metadata"]["name"]
     ]
 
 
@@ -120,4 +133,4 @@ def _rules_without(rules: list[dict[str, Any]], without: Collection[tuple[str, s
 
 def _collection(manifest: dict[str, Any]) -> str:
     namespace = manifest["metadata"].get("namespace", "")
-    return _COLLECTIONS[manifest["kind"]].format(namespace=namespace)
+    return ROLES[manifest["kind"]].format(namespace=namespace)

@@ -12,14 +12,15 @@ import yaml
 from hedgerow.admission.blocking import blocking_webhooks
 from hedgerow.installation.manifests import needed_objects
 from hedgerow_adapters.registrations.registered import parse_registrations
+from hedgerow_entrypoints.components import RESOURCE_MANAGER, RSYSLOG_RELP
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.control_plane.kubectl import KubectlError
 from tests.e2e.resource_manager import run_here
 from tests.e2e.servers.build import HELM, build
+from tests.golden.installation.chart import CASES, FOLDERS
 
 ROOT: Final = Path(__file__).parents[2]
-CASES: Final = ROOT / "tests" / "golden" / "installation"
-CHART: Final = ROOT / "deploy" / "charts" / "resource-manager"
+CHARTS: Final = ROOT / "deploy" / "charts"
 KUBERNETES: Final = "1.36.0"
 """Of the cluster that a rendering is for, which Helm asks nobody about."""
 NAMESPACE: Final = "garden"
@@ -36,14 +37,14 @@ def helm() -> Path:
     return build(HELM) / "helm"
 
 
-def by_helm(values: Path, *more: str, namespace: str = NAMESPACE) -> Rendering:
+def by_helm(values: Path, *more: str, namespace: str = NAMESPACE, chart: str = RESOURCE_MANAGER) -> Rendering:
     options = ("--namespace", namespace, "--kube-version", KUBERNETES, "-f", str(values), *more)
-    command = [str(helm()), "template", "release", str(CHART), *options]
+    command = [str(helm()), "template", "release", str(CHARTS / chart), *options]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
-def by_command(values: Path, *more: str) -> Rendering:
-    return run_here("install", "resource-manager", "--namespace", NAMESPACE, "-f", str(values), *more)
+def by_command(values: Path, *more: str, component: str = RESOURCE_MANAGER) -> Rendering:
+    return run_here("install", component, "--namespace", NAMESPACE, "-f", str(values), *more)
 
 
 def objects(rendering: Rendering) -> Objects:
@@ -59,46 +60,77 @@ def objects(rendering: Rendering) -> Objects:
     return found
 
 
-ODD: Final[Mapping[str, Mapping[str, Any]]] = {
-    "nothing where something could be said": {
-        "config": {
-            "sourceClientConnection": {"namespace": None, "namespaces": ["a"]},
-            "targetClientConnection": None,
-            "leaderElection": None,
-            "server": {"webhooks": {"port": None, "tls": None}, "healthProbes": None, "metrics": None},
-            "controllers": {
-                "node": None,
-                "garbageCollector": {"enabled": None},
-                "networkPolicy": {"enabled": True, "ingressControllerSelector": None},
-                "tokenInvalidator": None,
-                "tokenValidator": {"enabled": True},
+ODD: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "nothing where something could be said": (
+        RESOURCE_MANAGER,
+        {
+            "config": {
+                "sourceClientConnection": {"namespace": None, "namespaces": ["a"]},
+                "targetClientConnection": None,
+                "leaderElection": None,
+                "server": {"webhooks": {"port": None, "tls": None}, "healthProbes": None, "metrics": None},
+                "controllers": {
+                    "node": None,
+                    "garbageCollector": {"enabled": None},
+                    "networkPolicy": {"enabled": True, "ingressControllerSelector": None},
+                    "tokenInvalidator": None,
+                    "tokenValidator": {"enabled": True},
+                },
+                "webhooks": {"tokenInvalidator": None, "tokenValidator": {"enabled": True}},
+            }
+        },
+    ),
+    "nobody knows whether it leads": (RESOURCE_MANAGER, {"config": {"leaderElection": {"leaderElect": None}}}),
+    "half an ingress controller that nobody looks for": (
+        RESOURCE_MANAGER,
+        {"config": {"controllers": {"networkPolicy": {"ingressControllerSelector": {}}}}},
+    ),
+    "quantities that are numbers": (
+        RESOURCE_MANAGER,
+        {
+            "resources": {"limits": {"cpu": 2}, "requests": {"cpu": 0.5}},
+            "record": {"enabled": True, "sizeLimit": 1048576},
+        },
+    ),
+    "nothing where the extension has a default": (
+        RSYSLOG_RELP,
+        {
+            "config": {
+                "clientConnection": None,
+                "leaderElection": None,
+                "server": {"webhooks": None, "healthProbes": {"port": 0}},
+                "controllers": {"lifecycle": None, "heartbeat": {"namespace": None}},
+                "webhooks": {"operatingSystemConfig": {"enabled": None}, "shoot": None},
             },
-            "webhooks": {"tokenInvalidator": None, "tokenValidator": {"enabled": True}},
-        }
-    },
-    "nobody knows whether it leads": {"config": {"leaderElection": {"leaderElect": None}}},
-    "half an ingress controller that nobody looks for": {
-        "config": {"controllers": {"networkPolicy": {"ingressControllerSelector": {}}}}
-    },
-    "quantities that are numbers": {
-        "resources": {"limits": {"cpu": 2}, "requests": {"cpu": 0.5}},
-        "record": {"enabled": True, "sizeLimit": 1048576},
-    },
+            "gardener": {"seed": None},
+        },
+    ),
+    "an extension that does nothing": (
+        RSYSLOG_RELP,
+        {
+            "config": {
+                "leaderElection": {"leaderElect": False},
+                "controllers": {"lifecycle": {"enabled": False}, "heartbeat": None},
+                "webhooks": {"operatingSystemConfig": {"enabled": False}},
+            },
+        },
+    ),
 }
-BOTH_CLUSTERS: Final = (CASES / "in-a-separate-target" / "values.yaml", "all")
+OF_RESOURCE_MANAGER: Final = FOLDERS[RESOURCE_MANAGER]
+BOTH_CLUSTERS: Final = (RESOURCE_MANAGER, OF_RESOURCE_MANAGER / "in-a-separate-target", "all")
 
 
 @pytest.mark.parametrize(
-    ("values", "part"),
-    [*((file, "") for file in sorted(CASES.glob("*/values.yaml"))), BOTH_CLUSTERS],
-    ids=lambda value: value.parent.name if isinstance(value, Path) else value,
+    ("component", "case", "part"),
+    [*((component, case, "") for component, case in CASES), BOTH_CLUSTERS],
+    ids=lambda part: getattr(part, "name", part),
 )
-def test_helm_renders_what_the_command_prints(values: Path, part: str) -> None:
-    setting = ("--set", f"part={part}") if part else ()
-    printed = objects(by_command(values, *setting))
+def test_helm_renders_what_the_command_prints(component: str, case: Path, part: str) -> None:
+    setting, values = ("--set", f"part={part}") if part else (), case / "values.yaml"
+    printed = objects(by_command(values, *setting, component=component))
     has_definition = any(kind == "CustomResourceDefinition" for kind, _, _ in printed)
 
-    rendered = objects(by_helm(values, *setting, *(["--include-crds"] if has_definition else [])))
+    rendered = objects(by_helm(values, *setting, *(["--include-crds"] if has_definition else []), chart=component))
 
     is_one_cluster = part != "all"
     registered = parse_registrations(rendered.values()).entries
@@ -108,12 +140,12 @@ def test_helm_renders_what_the_command_prints(values: Path, part: str) -> None:
         assert rendered[key] == manifest
 
 
-@pytest.mark.parametrize("values", ODD.values(), ids=ODD)
-def test_odd_values_are_taken_by_both(tmp_path: Path, values: Mapping[str, Any]) -> None:
+@pytest.mark.parametrize(("component", "values"), ODD.values(), ids=ODD)
+def test_odd_values_are_taken_by_both(tmp_path: Path, component: str, values: Mapping[str, Any]) -> None:
     file = tmp_path / "values.yaml"
     file.write_text(yaml.safe_dump(values), encoding="utf-8")
 
-    assert objects(by_helm(file, "--include-crds")) == objects(by_command(file))
+    assert objects(by_helm(file, "--include-crds", chart=component)) == objects(by_command(file, component=component))
 
 
 @pytest.fixture
@@ -126,10 +158,21 @@ def namespace(control_plane: ControlPlane, namespace_prefix: str) -> Iterator[st
     control_plane.request("DELETE", f"/api/v1/namespaces/{name}")
 
 
-@pytest.mark.parametrize("case", ["everything-is-enabled", "in-a-separate-target"])
-def test_an_api_server_takes_the_rendered_objects(control_plane: ControlPlane, namespace: str, case: str) -> None:
-    machines = ("--set", f"config.controllers.kubeletCSRApprover.machineNamespace={namespace}")
-    rendered = by_helm(CASES / case / "values.yaml", *machines, namespace=namespace)
+@pytest.mark.parametrize(
+    ("component", "case", "namespace_field"),
+    [
+        (RESOURCE_MANAGER, "everything-is-enabled", "kubeletCSRApprover.machineNamespace"),
+        (RESOURCE_MANAGER, "in-a-separate-target", "kubeletCSRApprover.machineNamespace"),
+        (RSYSLOG_RELP, "nothing-is-said", "heartbeat.namespace"),
+        (RSYSLOG_RELP, "in-the-garden", "heartbeat.namespace"),
+    ],
+)
+def test_an_api_server_takes_the_rendered_objects(
+    control_plane: ControlPlane, namespace: str, component: str, case: str, namespace_field: str
+) -> None:
+    setting = ("--set", f"config.controllers.{namespace_field}={namespace}")
+    values = FOLDERS[component] / case / "values.yaml"
+    rendered = by_helm(values, *setting, namespace=namespace, chart=component)
     pods = [pod_of(each) for (kind, _, _), each in objects(rendered).items() if kind == "Deployment"]
     made = f"{rendered.stdout}\n---\n{yaml.safe_dump_all(pods)}"
 
@@ -149,7 +192,7 @@ def test_a_process_that_looks_after_some_namespaces_delivers_what_is_in_none(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     within = ("--set", f"config.sourceClientConnection.namespaces={{{namespace}}}")
-    rendered = objects(by_helm(CASES / "nothing-is-said" / "values.yaml", *within, namespace=namespace))
+    rendered = objects(by_helm(OF_RESOURCE_MANAGER / "nothing-is-said" / "values.yaml", *within, namespace=namespace))
     roles = yaml.safe_dump_all(each for each in rendered.values() if each["apiVersion"].startswith(RBAC))
     account = f"system:serviceaccount:{namespace}:gardener-resource-manager"
 
@@ -279,11 +322,25 @@ WRONG: Final = {
 }
 
 
-@pytest.mark.parametrize("values", WRONG.values(), ids=WRONG)
-def test_wrong_values_are_refused_by_both(tmp_path: Path, values: Mapping[str, Any]) -> None:
+WRONG_OF_EXTENSION: Final[Mapping[str, Mapping[str, Any]]] = {
+    "a value that only the resource manager has": {"namePrefix": "a-"},
+    "a switch that is a text": {"config": {"controllers": {"lifecycle": {"enabled": "yes"}}}},
+    "probes that no kubelet reaches": {"config": {"server": {"healthProbes": {"bindAddress": "localhost"}}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("component", "values"),
+    [
+        *((RESOURCE_MANAGER, values) for values in WRONG.values()),
+        *((RSYSLOG_RELP, values) for values in WRONG_OF_EXTENSION.values()),
+    ],
+    ids=[*WRONG, *WRONG_OF_EXTENSION],
+)
+def test_wrong_values_are_refused_by_both(tmp_path: Path, component: str, values: Mapping[str, Any]) -> None:
     file = tmp_path / "values.yaml"
     file.write_text(yaml.safe_dump(values), encoding="utf-8")
 
-    for rendering in (by_helm(file), by_command(file)):
+    for rendering in (by_helm(file, chart=component), by_command(file, component=component)):
         assert (rendering.returncode, rendering.stdout) == (1, "")
         assert "rror: " in rendering.stderr

@@ -17,10 +17,11 @@ from tests.e2e.permissions import (
     READING_WEBHOOKS,
     account_kubeconfig,
     grant,
+    granted,
     refusals_of,
     revoke,
     roles_for,
-    user_of,
+    used,
 )
 from tests.e2e.resource_manager import NETWORK_POLICIES, ResourceManager
 from tests.e2e.sandbox import Manifest, N, Sandbox, ingress, pair, service
@@ -95,7 +96,7 @@ def test_the_roles_allow_everything_that_the_process_does_and_nothing_else(
         assert process.terminate() == 0
 
     assert refusals_of(sandbox.control_plane, garden) == []
-    assert used(sandbox.control_plane, garden) == granted(garden) - OF_MANAGED_RESOURCES
+    assert used(sandbox.control_plane, garden) == granted(roles_for(garden)) - OF_MANAGED_RESOURCES
 
 
 def ask_for_what_no_cache_holds(process: ResourceManager, pair: ServingPair, namespace: str) -> None:
@@ -107,19 +108,6 @@ def ask_for_what_no_cache_holds(process: ResourceManager, pair: ServingPair, nam
         caller.ask("/webhooks/mount-projected-service-account-token", review(PODS, "CREATE", namespace, "cart", pod))
         for each in of_many:
             caller.ask("/webhooks/validate-crd-deletion", each)
-
-
-def granted(namespace: str) -> set[tuple[str, str]]:
-    """Every verb on every resource that the roles of an installation allow."""
-    rules = [rule for each in roles_for(namespace) for rule in each.get("rules", ())]
-    return {(verb, resource) for rule in rules for verb in rule["verbs"] for resource in rule["resources"]}
-
-
-def used(control_plane: ControlPlane, namespace: str) -> set[tuple[str, str]]:
-    """Every verb on every resource that the service account of a namespace made use of."""
-    events = control_plane.audit_events(user_of(namespace))
-    asked = [(event["verb"], event["objectRef"]) for event in events if "objectRef" in event]
-    return {(verb, "/".join(of[part] for part in ("resource", "subresource") if part in of)) for verb, of in asked}
 
 
 READ = ("services", "namespaces", "networkpolicies", "ingresses", "secrets")
@@ -151,7 +139,7 @@ def test_missing_permissions_are_named(
     sandbox: Sandbox, work_of_every_kind: None, missing: list[tuple[str, str]]
 ) -> None:
     home = sandbox.namespace("restricted", handled=False)
-    assert set(missing) <= granted(home)
+    assert set(missing) <= granted(roles_for(home))
     grant(sandbox.control_plane, home, without=missing)
 
     with ResourceManager(sandbox.folder, everything(sandbox, home)) as process:

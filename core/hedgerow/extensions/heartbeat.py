@@ -45,7 +45,10 @@ def heartbeat(config: HeartbeatConfig) -> Controller[HeartbeatConfig]:
         reconcile=reconcile,
         periodic=True,
         longest_wait=config.renew_interval.total_seconds(),
-        permissions=(Permission.of(LEASES, "get", "create", "patch", namespace=config.namespace),),
+        permissions=(
+            Permission.of(LEASES, "create", namespace=config.namespace),
+            Permission.of(LEASES, "get", "patch", names=(LEASE,), namespace=config.namespace),
+        ),
     )
 
 

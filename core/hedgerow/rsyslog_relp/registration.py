@@ -44,6 +44,12 @@ _REGISTERED: Final = (
 )
 
 
+def registered_webhooks(webhooks: Iterable[Webhook]) -> tuple[RegisteredWebhook, ...]:
+    """The registrations of webhooks of the extension."""
+    paths = {webhook.path for webhook in webhooks}
+    return tuple(registered for registered in _REGISTERED if registered.path in paths)
+
+
 def webhook_configurations(webhooks: Iterable[Webhook], server: WebhookServer) -> tuple[Manifest, ...]:
     """The registration objects for one cluster.
 
@@ -52,9 +58,8 @@ def webhook_configurations(webhooks: Iterable[Webhook], server: WebhookServer) -
         server: where it is reached; without the name of a Service, that of the reference's.
     """
     server = replace(server, service=server.service or NAME)
-    paths = {webhook.path for webhook in webhooks}
-    in_seed, in_garden = ([each] if each.path in paths else [] for each in _REGISTERED)
+    registered = registered_webhooks(webhooks)
     return (
-        *configurations(NAME, NOT_REMEDIATED, in_seed, server),
-        *configurations(f"{NAME}-admission", {}, in_garden, server),
+        *configurations(NAME, NOT_REMEDIATED, (each for each in registered if each.is_mutating), server),
+        *configurations(f"{NAME}-admission", {}, (each for each in registered if not each.is_mutating), server),
     )

@@ -26,7 +26,7 @@ def stated_values(kind: type[V], files: Sequence[str], settings: Sequence[str], 
     """The values of an installation: what a later file says counts more, then `NAME.NAME=VALUE`, then options."""
     of_options = {name: value for name, value in options.items() if value is not None}
     layers = [default_values(kind), *map(_file, files), *map(_setting, settings), of_options]
-    values = read(kind, functools.reduce(_combined, layers))
+    values = read(kind, functools.reduce(combined, layers))
     if isinstance(values, Failure):
         raise CommandError.of(f"values: {error}" for error in values.failure())
     return values.unwrap()
@@ -62,14 +62,14 @@ def _setting(text: str) -> dict[str, Any]:
     return setting
 
 
-def _combined(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def combined(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Values with others on top: objects are combined, null takes away what there is, everything else replaces."""
-    combined = dict(below)
+    result = dict(below)
     for name, value in above.items():
-        if value is None and name in combined:
-            del combined[name]
-        elif isinstance(value, Mapping) and isinstance(combined.get(name), Mapping):
-            combined[name] = _combined(combined[name], value)
+        if value is None and name in result:
+            del result[name]
+        elif isinstance(value, Mapping) and isinstance(result.get(name), Mapping):
+            result[name] = combined(result[name], value)
         else:
-            combined[name] = value
-    return combined
+            result[name] = value
+    return result

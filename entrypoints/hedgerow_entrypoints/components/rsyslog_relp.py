@@ -16,6 +16,7 @@ from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
     from hedgerow.admission.registration import WebhookServer
+    from hedgerow.rsyslog_relp.installation import RsyslogRelpInstallation
 
 
 def _lifecycle(configuration: RsyslogRelpConfiguration, _cluster_id: str) -> Controller[Any]:
@@ -101,6 +102,12 @@ def _decoded(file: Any) -> Any:
     return {**file, "content": {**file["content"], "inline": {**inline, "data": text}}}
 
 
+def _installation() -> "type[RsyslogRelpInstallation]":
+    from hedgerow.rsyslog_relp.installation import RsyslogRelpInstallation
+
+    return RsyslogRelpInstallation
+
+
 COMPONENT: Final = Component(
     name="rsyslog-relp",
     document=RsyslogRelpConfiguration,
@@ -112,5 +119,6 @@ COMPONENT: Final = Component(
     ),
     webhooks=_webhooks,
     registrations=_registrations,
+    installation=_installation,
     reviews=_reviews,
 )

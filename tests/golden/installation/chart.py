@@ -1,32 +1,42 @@
-"""The files of the Helm chart that are made out of declarations and types.
+"""The files of the Helm charts, made out of templates, declarations and types.
 
-Templates compute nothing out of declarations. Which permissions and registrations go with which switch of the component
-configuration is asked of the declarations here, once for each switch, and kept in files of the chart.
+Charts share their templates, `deploy/chart-templates`; from a component's declaration follows which parts it gets.
+Templates compute nothing out of controllers and webhooks. Which permissions and registrations go with which switch of
+the component configuration is asked of the declarations here, once for each switch, and kept in files of the chart.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Final
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import BaseModel
 
-from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.api.definition import build_definition
-from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
+from hedgerow.installation.installation import completion
 from hedgerow.installation.permissions import concerns_anything, election_permissions, merged
 from hedgerow.installation.values import default_values, values_schema
+from hedgerow.installation.workload import Installed
 from hedgerow.machinery.clusters import Permission
+from hedgerow.machinery.configuration.section import Section, SectionField
 from hedgerow.machinery.objects import ObjectKey
-from hedgerow.resource_manager.configuration import API_VERSION, KIND, ResourceManagerConfiguration, decode
-from hedgerow.resource_manager.configuration.webhooks import Webhooks
-from hedgerow.resource_manager.installation import ResourceManagerInstallation, Values
 from hedgerow.version import __version__
 from hedgerow_adapters.files.writing import render_yaml
-from hedgerow_entrypoints.cli.install import installation
-from hedgerow_entrypoints.components.registry import ControllerEntry
-from hedgerow_entrypoints.components.resource_manager import COMPONENT
+from hedgerow_entrypoints.cli.install import declared_installation, installation
+from hedgerow_entrypoints.cli.stated_values import combined
+from hedgerow_entrypoints.components import RESOURCE_MANAGER, RSYSLOG_RELP, component
+from hedgerow_entrypoints.components.registry import Component
 
+TEMPLATES: Final = Path(__file__).parents[3] / "deploy" / "chart-templates"
+_HERE: Final = Path(__file__).parent
+FOLDERS: Final = {RESOURCE_MANAGER: _HERE, RSYSLOG_RELP: _HERE / RSYSLOG_RELP}
+"""Where the cases of each component are."""
+CASES: Final = [
+    (name, file.parent) for name, folder in FOLDERS.items() for file in sorted(folder.glob("*/values.yaml"))
+]
 PREFIX: Final = "name-prefix-"
 NAMESPACE: Final = "release-namespace"
 """Stand for what only a release knows; templates replace them, the prefix together with the name behind it."""
@@ -35,15 +45,6 @@ ASKS_FOR_IDENTITY: Final = "installation.asksForIdentity"
 IS_ITS_OWN_TARGET: Final = "installation.isItsOwnTarget"
 """Facts that templates find out themselves."""
 _ABOUT: Final = "# The values of the chart; values.schema.json says the same to machines.\n"
-_CHART: Final = {
-    "apiVersion": "v2",
-    "name": ResourceManagerInstallation.component,
-    "description": ResourceManagerInstallation.description,
-    "type": "application",
-    "version": __version__,
-    "appVersion": __version__,
-    "kubeVersion": ">=1.27.0-0",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +59,6 @@ class Switch:
     """The namespaces in it, each with the field that names it."""
 
 
-def _controller(entry: ControllerEntry[Any]) -> Switch:
-    """The switch of a controller, some of whose settings name namespaces."""
-    name = entry.section
-    settings = {setting: f"{name}-{setting}".lower() for setting in entry.namespaces}
-    places = {place: f"controllers.{name}.{setting}" for setting, place in settings.items()}
-    return Switch(((f"controllers.{name}.enabled",),), {"controllers": {name: {"enabled": True, **settings}}}, places)
-
-
-def _webhook(name: str) -> Switch:
-    settings = {"host": "api.example.org"} if name == "kubernetesServiceHost" else {}
-    return Switch(((f"webhooks.{name}.enabled",),), {"webhooks": {name: {"enabled": True, **settings}}})
-
-
 _INGRESS_CONTROLLER: Final = {"namespace": "ingress", "podSelector": {"matchLabels": {"app": "any"}}}
 _INGRESSES: Final = Switch(
     (("controllers.networkPolicy.enabled",), ("controllers.networkPolicy.ingressControllerSelector",)),
@@ -81,65 +69,208 @@ _INVALIDATION: Final = Switch(
     {"controllers": {"tokenInvalidator": {"enabled": True}}, "webhooks": {"tokenInvalidator": {"enabled": True}}},
 )
 """Controller and webhook are enabled together, or the configuration is not valid."""
-_OPTIONAL: Final = [entry for entry in COMPONENT.controllers if not entry.is_enabled(ResourceManagerConfiguration())]
-_SWITCHES: Final[dict[str, tuple[Switch, ...]]] = {entry.section: (_controller(entry),) for entry in _OPTIONAL}
-_SWITCHES["networkPolicy"] += (_INGRESSES,)
-_SWITCHES["tokenInvalidator"] = (_INVALIDATION,)
-CONTROLLERS: Final = tuple(switch for section in sorted(_SWITCHES) for switch in _SWITCHES[section])
-WEBHOOKS: Final = tuple(
-    _INVALIDATION if name == "tokenInvalidator" else _webhook(name)
-    for name in (field.name for field in Webhooks.declared)
-)
+_ODD: Final = {"tokenInvalidator": _INVALIDATION}
+_MORE: Final = {"networkPolicy": (_INGRESSES,)}
+_HOST: Final = {"kubernetesServiceHost": {"host": "api.example.org"}}
+_MODES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "runtime": {"webhooks": {"inGardener": True}},
+    "standalone": {},
+    "target": {"config": {"targetClientConnection": {}}},
+}
+"""The values by which the resource manager registers its webhooks for different clusters."""
 
 
-def permission_features() -> list[dict[str, Any]]:
-    """The permissions of what is always on, and what each switch adds to them."""
-    always = _permissions({})
-    features = [_feature((), [each for each in always if not concerns_anything(each)], {})]
-    for switch in (*CONTROLLERS, *(each for each in WEBHOOKS if each not in CONTROLLERS)):
-        alone = _permissions(switch.section)
-        beside_another_target = _permissions({**switch.section, "targetClientConnection": {}})
-        added = [each for each in alone if each not in always]
-        if anyway := [each for each in added if each in beside_another_target]:
-            features.append(_feature(switch.fields, anyway, switch.places))
-        if else_alone := [each for each in added if each not in beside_another_target]:
-            features.append(_feature((*switch.fields, (IS_ITS_OWN_TARGET,)), else_alone, switch.places))
-    lease = ObjectKey("leaderElection.resourceNamespace", "leaderElection.resourceName")
-    features.append(_feature(((ELECTS,),), election_permissions(lease), {name: name for name in lease}))
-    asking = [each for each in _permissions({"controllers": {"clusterID": "<cluster>"}}) if each not in always]
-    features.append(_feature(((ASKS_FOR_IDENTITY,),), asking, {}))
-    return features
+@dataclass(frozen=True)
+class Chart:
+    """The chart of a component."""
+
+    component: Component[Any]
+
+    @cached_property
+    def declared(self) -> type[Installed]:
+        return declared_installation(self.component)
+
+    @cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        """The component configuration by default."""
+        assert self.component.document is not None
+        return self.component.document().manifest()
+
+    @cached_property
+    def controllers(self) -> tuple[Switch, ...]:
+        """The switches of the controllers."""
+        sections = {entry.section: entry.namespaces for entry in self.component.controllers}
+        switches: list[Switch] = []
+        for name in sorted(name for name in sections if _is_switched(self.sections("controllers")[name])):
+            settings = {setting: f"{name}-{setting}".lower() for setting in sections[name]}
+            places = {place: f"controllers.{name}.{setting}" for setting, place in settings.items()}
+            section = {"controllers": {name: {"enabled": True, **settings}}}
+            own = Switch(((f"controllers.{name}.enabled",),), section, places)
+            switches += (_ODD.get(name, own), *_MORE.get(name, ()))
+        return tuple(switches)
+
+    @cached_property
+    def webhooks(self) -> tuple[Switch, ...]:
+        """The switches of the webhooks."""
+        return tuple(
+            _ODD.get(
+                name,
+                Switch(
+                    ((f"webhooks.{name}.enabled",),),
+                    {"webhooks": {name: {"enabled": True, **_HOST.get(name, {})}}},
+                ),
+            )
+            for name in self.sections("webhooks")
+        )
+
+    def sections(self, name: str) -> Mapping[str, SectionField]:
+        """The fields of a section of the configuration, by name."""
+        assert self.component.document is not None
+        (declared,) = (each for each in self.component.document.declared if each.name == name)
+        assert declared.section is not None
+        return {each.name: each for each in declared.section.declared}
+
+    def installed(self, section: Mapping[str, Any], **values: Any) -> Installed:
+        """An installation with one section of the configuration, and nothing else that can be switched off."""
+        off = {
+            kind: {name: {"enabled": False} for name, of in self.sections(kind).items() if _is_on(of)}
+            for kind in ("controllers", "webhooks")
+        }
+        defaults = default_values(self.declared.values_type)
+        head = {name: defaults["config"][name] for name in ("apiVersion", "kind")}
+        config = combined({**head, "leaderElection": {"leaderElect": False}}, combined(off, section))
+        stated = combined({**defaults, "config": config}, values)
+        return installation(self.component, self.declared.values_type.model_validate(stated), NAMESPACE)
+
+    def permission_features(self) -> list[dict[str, Any]]:
+        """The permissions of what is always on, and what each switch adds to them."""
+        always = self.installed({}).permissions
+        features = [_feature((), [each for each in always if not concerns_anything(each)], {})]
+        for switch in (*self.controllers, *(each for each in self.webhooks if each not in self.controllers)):
+            alone = self.installed(switch.section).permissions
+            added = [each for each in alone if each not in always]
+            beside: Sequence[Permission] = alone
+            if "target" in self.declared.values_type.model_fields:
+                beside = self.installed({**switch.section, "targetClientConnection": {}}).permissions
+            if anyway := [each for each in added if each in beside]:
+                features.append(_feature(switch.fields, anyway, switch.places))
+            if else_alone := [each for each in added if each not in beside]:
+                features.append(_feature((*switch.fields, (IS_ITS_OWN_TARGET,)), else_alone, switch.places))
+        lease = ObjectKey("leaderElection.resourceNamespace", "leaderElection.resourceName")
+        features.append(_feature(((ELECTS,),), election_permissions(lease), {name: name for name in lease}))
+        if self.has_cluster_id:
+            asking = self.installed({"controllers": {"clusterID": "<cluster>"}}).permissions
+            features.append(_feature(((ASKS_FOR_IDENTITY,),), [each for each in asking if each not in always], {}))
+        return features
+
+    @property
+    def has_cluster_id(self) -> bool:
+        return "clusterID" in self.sections("controllers")
+
+    def _registrations(self, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The entries of registration objects, in the order of their calls, each behind its switch."""
+        fields_of = {
+            (kind, entry["name"]): switch.fields
+            for switch in self.webhooks
+            for kind, _, entry in self._entries(switch.section, values)
+        }
+        every_webhook: Mapping[str, Any] = {}
+        for switch in self.webhooks:
+            every_webhook = combined(every_webhook, switch.section)
+        return [
+            {"when": fields_of[kind, entry["name"]], "kind": kind, "metadata": metadata, "entry": entry}
+            for kind, metadata, entry in self._entries(every_webhook, values)
+        ]
+
+    def _entries(self, section: Mapping[str, Any], values: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
+        """Kind and metadata of the registration objects of a configuration, with each of their entries."""
+        prefix = {"namePrefix": PREFIX} if "name_prefix" in self.declared.values_type.model_fields else {}
+        for each in self.installed(section, **values, **prefix).registrations:
+            for entry in each["webhooks"]:
+                yield each["kind"], each["metadata"], entry
+
+    def _configuration(self) -> dict[str, Any]:
+        """What templates know of the component configuration: what completes it, and defaults that they rely on."""
+        election, server = self.defaults["leaderElection"], self.defaults["server"]
+        switches = {
+            kind: {name: {"enabled": True} for name, of in self.sections(kind).items() if _is_on(of)}
+            for kind in ("controllers", "webhooks")
+        }
+        defaults = {
+            "leaderElection": {name: election[name] for name in ("leaderElect", "resourceName")},
+            "server": {name: {"port": endpoint["port"]} for name, endpoint in server.items()},
+            **switches,
+        }
+        return {"completion": completion(self.declared, NAMESPACE), "defaults": defaults}
+
+    def files(self) -> Mapping[str, str]:
+        """The texts by their paths in the chart."""
+        declared = self.declared
+        about = {
+            "apiVersion": "v2",
+            "name": declared.component,
+            "description": declared.description,
+            "type": "application",
+            "version": __version__,
+            "appVersion": __version__,
+            "kubeVersion": ">=1.27.0-0",
+        }
+        modes = _MODES if "target" in declared.values_type.model_fields else {"standalone": {}}
+        return {
+            "Chart.yaml": render_yaml([about]),
+            "values.yaml": _ABOUT + "".join(f"{line}\n" for line in _explained(declared.values_type())),
+            "values.schema.json": _json(values_schema(declared.values_type)),
+            "files/configuration.json": _json(self._configuration()),
+            "files/permissions.json": _json(self.permission_features()),
+            "files/webhooks.json": _json({mode: self._registrations(values) for mode, values in modes.items()}),
+            **{f"crds/{each.resource}.yaml": render_yaml([build_definition(each)]) for each in declared.definitions},
+            **dict(self._templates()),
+        }
+
+    def _templates(self) -> Iterator[tuple[str, str]]:
+        parts = self.declared.values_type.model_fields
+        webhooks = parts["webhooks"].annotation
+        assert isinstance(webhooks, type)
+        assert issubclass(webhooks, BaseModel)
+        has = {name: name in parts for name in ("target", "record", "managed_objects", "name_prefix")}
+        made = Environment(
+            loader=FileSystemLoader(TEMPLATES),
+            undefined=StrictUndefined,
+            block_start_string="[%",
+            block_end_string="%]",
+            variable_start_string="[[",
+            variable_end_string="]]",
+            comment_start_string="[#",
+            comment_end_string="#]",
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+            autoescape=False,  # noqa: S701 -- makes YAML
+        )
+        for file in sorted(TEMPLATES.iterdir()):
+            text = made.get_template(file.name).render(
+                component=self.declared.component,
+                process=self.declared.process,
+                cluster_id=self.has_cluster_id,
+                in_gardener="in_gardener" in webhooks.model_fields,
+                source_connection="sourceClientConnection" if has["target"] else "clientConnection",
+                deployment_labels=self.installed({}).deployment_labels,
+                **has,
+            )
+            if text.strip():
+                yield (file.name if file.name == ".helmignore" else f"templates/{file.name}", text)
 
 
-def _registrations(mode: Mode) -> list[dict[str, Any]]:
-    """The entries of registration objects, in the order of their calls, each behind its switch."""
-    fields_of = {
-        (kind, entry["name"]): switch.fields for switch in WEBHOOKS for kind, _, entry in _entries(mode, switch.section)
-    }
-    every_webhook = {name: section for switch in WEBHOOKS for name, section in switch.section["webhooks"].items()}
-    return [
-        {"when": fields_of[kind, entry["name"]], "kind": kind, "metadata": metadata, "entry": entry}
-        for kind, metadata, entry in _entries(mode, {**_INVALIDATION.section, "webhooks": every_webhook})
-    ]
+CHARTS: Final = {name: Chart(component(name)) for name in FOLDERS}
 
 
-def _entries(mode: Mode, section: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
-    """Kind and metadata of the registration objects of a configuration, with each of their entries."""
-    for each in build_webhook_configurations(mode, PREFIX, NAMESPACE, b"", _configuration(section).admission):
-        for entry in each["webhooks"]:
-            yield each["kind"], each["metadata"], entry
+def _is_switched(declared: SectionField) -> bool:
+    section = declared.section
+    return section is not None and any(field.attribute == "enabled" for field in section.declared)
 
 
-def _permissions(section: Mapping[str, Any]) -> tuple[Permission, ...]:
-    """Those of a process with a configuration that competes for no Lease."""
-    values = default_values(Values)
-    config = {**values["config"], "leaderElection": {"leaderElect": False}, **section}
-    return installation(COMPONENT, Values.model_validate({**values, "config": config}), "garden").permissions
-
-
-def _configuration(section: Mapping[str, Any]) -> ResourceManagerConfiguration:
-    document = {"apiVersion": API_VERSION, "kind": KIND, "leaderElection": {"leaderElect": False}, **section}
-    return decode(document).unwrap().configuration
+def _is_on(declared: SectionField) -> bool:
+    return isinstance(declared.default, Section) and bool(declared.default.manifest().get("enabled"))
 
 
 def _feature(
@@ -159,18 +290,6 @@ def _feature(
         if permission.namespace:
             stated[-1]["namespace"] = placed(permission.namespace)
     return {"when": fields, "permissions": stated}
-
-
-def chart_files() -> Mapping[str, str]:
-    """The texts by their paths in the chart."""
-    return {
-        "Chart.yaml": render_yaml([_CHART]),
-        "values.yaml": _ABOUT + "".join(f"{line}\n" for line in _explained(Values())),
-        "values.schema.json": _json(values_schema(Values)),
-        "files/permissions.json": _json(permission_features()),
-        "files/webhooks.json": _json({mode.value: _registrations(mode) for mode in Mode}),
-        f"crds/{MANAGED_RESOURCE.resource}.yaml": render_yaml([build_definition(MANAGED_RESOURCE)]),
-    }
 
 
 def _json(value: Any) -> str:

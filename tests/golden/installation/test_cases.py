@@ -6,16 +6,18 @@ import pytest
 from click.testing import CliRunner
 
 from hedgerow_entrypoints.cli.command import hedgerow
+from tests.golden.installation.chart import CASES
 
-CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/values.yaml"))
 DEFINITION = "kind: CustomResourceDefinition\n"
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_an_installation_consists_of_what_stands_there(case: Path, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(("component", "case"), CASES, ids=lambda part: getattr(part, "name", part))
+def test_an_installation_consists_of_what_stands_there(
+    component: str, case: Path, request: pytest.FixtureRequest
+) -> None:
     expected = case / "objects.yaml"
 
-    printed = CliRunner().invoke(hedgerow, ["install", "resource-manager", "-f", str(case / "values.yaml")])
+    printed = CliRunner().invoke(hedgerow, ["install", component, "-f", str(case / "values.yaml")])
 
     assert printed.exit_code == 0, printed.output
     objects = "---\n".join(each for each in printed.stdout.split("---\n") if DEFINITION not in each)

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.golden.installation.chart import permission_features
-
-TABLE = Path(__file__).parent / "permissions.txt"
+from tests.golden.installation.chart import CHARTS, FOLDERS
 
 
 def lines(feature: Mapping[str, Any]) -> list[str]:
@@ -24,9 +22,13 @@ def line(permission: Mapping[str, Any]) -> str:
     return f"{permission['cluster']}: {', '.join(permission['verbs'])} {resource}{names}{where}"
 
 
-def test_every_feature_is_allowed_what_it_needs_and_nothing_else(request: pytest.FixtureRequest) -> None:
-    table = "\n".join(each for feature in permission_features() for each in lines(feature))
+@pytest.mark.parametrize(("component", "folder"), FOLDERS.items(), ids=FOLDERS)
+def test_every_feature_is_allowed_what_it_needs_and_nothing_else(
+    component: str, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    expected = folder / "permissions.txt"
+    table = "\n".join(each for feature in CHARTS[component].permission_features() for each in lines(feature))
     if request.config.getoption("--update-golden"):
-        TABLE.write_text(table, encoding="utf-8")
+        expected.write_text(table, encoding="utf-8")
 
-    assert table == TABLE.read_text(encoding="utf-8")
+    assert table == expected.read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ from hedgerow_entrypoints.components import running
 from hedgerow_entrypoints.components.registry import ControllerEntry
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from hedgerow_entrypoints.configuration import Stated
-from tests.golden.installation.chart import CONTROLLERS
+from tests.golden.installation.chart import CHARTS
 from tests.unit.entrypoints.command_line import CART, NAMESPACE, Hedgerow
 
 SHARED = {"clusterID", "resourceClass"}
@@ -225,7 +225,7 @@ def test_a_process_runs_a_controller_unless_its_section_disables_it(
 
 
 def test_the_chart_has_a_switch_for_each_controller_that_can_be_enabled() -> None:
-    enabled = {field for switch in CONTROLLERS for group in switch.fields for field in group}
+    enabled = {field for switch in CHARTS[COMPONENT.name].controllers for group in switch.fields for field in group}
 
     assert {f"controllers.{name}.enabled" for name, section in SECTIONS.items() if "enabled" in section} <= enabled
 

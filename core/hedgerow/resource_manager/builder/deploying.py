@@ -33,8 +33,10 @@ from hedgerow.resource_manager.builder.managed_resource import (
     secrets_to_mark,
 )
 
-VERBS: Final = ("get", "create", "update", "patch", "delete")
-PERMISSIONS: Final = tuple(Permission.of(resource, *VERBS) for resource in (SECRETS, MANAGED_RESOURCES))
+PERMISSIONS: Final = (
+    Permission.of(SECRETS, "get", "create", "update", "patch", "delete"),
+    Permission.of(MANAGED_RESOURCES, "get", "create", "update", "delete"),
+)
 """The permissions of a controller that deploys components so."""
 
 

@@ -1,31 +1,33 @@
-{{/* The component configuration as JSON, with the place of the Lease and of the certificate. */}}
-{{- define "resource-manager.config" -}}
-{{- $config := deepCopy .Values.config -}}
-{{- $election := default (dict) $config.leaderElection -}}
-{{- if not $election.resourceNamespace -}}
-{{- $election = set $election "resourceNamespace" .Release.Namespace -}}
+{{/* An object with defaults for what it leaves out or leaves empty, as JSON: stated, defaults. */}}
+{{- define "resource-manager.filled" -}}
+{{- $filled := dict -}}
+{{- if kindIs "map" .stated -}}
+{{- $filled = deepCopy .stated -}}
 {{- end -}}
-{{- $server := default (dict) $config.server -}}
-{{- $webhooks := default (dict) $server.webhooks -}}
-{{- $tls := default (dict) $webhooks.tls -}}
-{{- if not $tls.serverCertDir -}}
-{{- $tls = set $tls "serverCertDir" "/etc/gardener-resource-manager/certificates" -}}
+{{- range $name, $default := .defaults -}}
+{{- $stated := get $filled $name -}}
+{{- if kindIs "map" $default -}}
+{{- $filled = set $filled $name (include "resource-manager.filled" (dict "stated" $stated "defaults" $default) | fromJson) -}}
+{{- else if not (kindIs "bool" $stated) -}}
+{{- $filled = set $filled $name (default $default $stated) -}}
 {{- end -}}
-{{- $server = set $server "webhooks" (set $webhooks "tls" $tls) -}}
-{{- $config = set $config "leaderElection" $election -}}
-{{- $config = set $config "server" $server -}}
-{{- $config | toRawJson -}}
+{{- end -}}
+{{- $filled | toRawJson -}}
 {{- end -}}
 
-{{/* What permissions depend on, as JSON: the component configuration, and what follows from it. */}}
-{{- define "resource-manager.facts" -}}
-{{- $facts := include "resource-manager.config" . | fromJson -}}
-{{- $election := $facts.leaderElection -}}
-{{- if not $election.resourceName -}}
-{{- $election = set $election "resourceName" "gardener-resource-manager" -}}
+{{/* The component configuration as JSON, with what only the release knows, such as the namespace of the Lease. */}}
+{{- define "resource-manager.config" -}}
+{{- $known := .Files.Get "files/configuration.json" | replace "release-namespace" .Release.Namespace | fromJson -}}
+{{- include "resource-manager.filled" (dict "stated" .Values.config "defaults" $known.completion) -}}
 {{- end -}}
-{{- $elects := ne (dig "leaderElect" true $election | toString) "false" -}}
-{{- $asks := has (dig "controllers" "clusterID" "" $facts) (list "<cluster>" "<default>") -}}
+
+{{/* What objects depend on, as JSON: the component configuration with its defaults, and what follows from it. */}}
+{{- define "resource-manager.facts" -}}
+{{- $known := .Files.Get "files/configuration.json" | fromJson -}}
+{{- $stated := include "resource-manager.config" . | fromJson -}}
+{{- $facts := include "resource-manager.filled" (dict "stated" $stated "defaults" $known.defaults) | fromJson -}}
+{{- $elects := $facts.leaderElection.leaderElect -}}
+{{- $asks := has (default "" $facts.controllers.clusterID) (list "<cluster>" "<default>") -}}
 {{- $together := kindIs "invalid" .Values.config.targetClientConnection -}}
 {{- $facts = set $facts "installation" (dict "elects" $elects "asksForIdentity" $asks "isItsOwnTarget" $together) -}}
 {{- $facts | toRawJson -}}
@@ -98,20 +100,14 @@ true
 
 {{/* Whether any webhook is enabled. */}}
 {{- define "resource-manager.serves" -}}
-{{- range $section := .Values.config.webhooks -}}
+{{- range $section := (include "resource-manager.facts" . | fromJson).webhooks -}}
 {{- if and (kindIs "map" $section) (eq (get $section "enabled" | toString) "true") -}}
 true
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* The port of an endpoint: server, its name, its default. */}}
-{{- define "resource-manager.port" -}}
-{{- $endpoint := default (dict) (get .server .name) -}}
-{{- default .default $endpoint.port | int64 -}}
-{{- end -}}
-
-{{/* Whether a part is rendered; contradictory values end the rendering. */}}
+{{/* Whether a part is rendered; values that cannot work end the rendering. */}}
 {{- define "resource-manager.part" -}}
 {{- $separate := include "resource-manager.separate" .root -}}
 {{- $target := .root.Values.target -}}
@@ -124,9 +120,8 @@ true
 {{- if and (not $separate) (eq .root.Values.part "target") -}}
 {{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
 {{- end -}}
-{{- $server := (include "resource-manager.config" .root | fromJson).server -}}
-{{- $address := default (dict) $server.healthProbes | dig "bindAddress" "" | toString -}}
-{{- if regexMatch "^(127\\.|localhost|::1)" $address -}}
+{{- $server := (include "resource-manager.facts" .root | fromJson).server -}}
+{{- if regexMatch "^(127\\.|localhost|::1)" (default "" $server.healthProbes.bindAddress) -}}
 {{- fail "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses" -}}
 {{- end -}}
 {{- if or (eq .root.Values.part "all") (eq .root.Values.part .part) -}}

@@ -7,14 +7,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from hedgerow.installation.values import default_values
 from hedgerow.resource_manager import installation as resource_manager
-from hedgerow.resource_manager.configuration import API_VERSION, KIND
-from hedgerow.resource_manager.installation import Values
 from hedgerow_entrypoints.cli.command import hedgerow
-from hedgerow_entrypoints.cli.install import installation
-from hedgerow_entrypoints.components.resource_manager import COMPONENT
-from tests.golden.installation.chart import CONTROLLERS, WEBHOOKS
+from tests.golden.installation.chart import CHARTS, Chart
 
 TARGET: dict[str, Any] = {"config": {"targetClientConnection": {}}}
 KUBECONFIG: dict[str, Any] = {"target": {"kubeconfigSecret": "kubeconfig"}}
@@ -121,13 +116,25 @@ def test_the_namespace_must_be_the_name_of_one(tmp_path: Path) -> None:
     assert "cannot be the name of a namespace" in talk
 
 
-def test_whoever_speaks_of_a_resource_knows_whether_it_is_in_namespaces() -> None:
+@pytest.mark.parametrize("chart", CHARTS.values(), ids=CHARTS)
+def test_whoever_speaks_of_a_resource_knows_whether_it_is_in_namespaces(chart: Chart) -> None:
     said: dict[tuple[str, str], set[bool]] = {}
-    for switch in (*CONTROLLERS, *WEBHOOKS):
-        election = {"leaderElect": True, "resourceNamespace": "garden"}
-        document = {"apiVersion": API_VERSION, "kind": KIND, "leaderElection": election, **switch.section}
-        values = Values.model_validate({**default_values(Values), "config": document})
-        for each in installation(COMPONENT, values, "garden").permissions:
+    for switch in (*chart.controllers, *chart.webhooks):
+        for each in chart.installed({**switch.section, "leaderElection": {"leaderElect": True}}).permissions:
             said.setdefault((each.group, each.plural.partition("/")[0]), set()).add(each.namespaced)
 
     assert {resource for resource, answers in said.items() if len(answers) > 1} == set()
+
+
+def test_each_component_takes_its_own_values_and_options(tmp_path: Path) -> None:
+    of_gardener = tmp_path / "gardener.yaml"
+    of_gardener.write_text(yaml.safe_dump({"gardener": {"seed": {"name": "aws", "labels": None}}}), encoding="utf-8")
+
+    def code(*arguments: str) -> int:
+        return CliRunner().invoke(hedgerow, ["install", *arguments]).exit_code
+
+    assert code("rsyslog-relp", "-f", str(of_gardener)) == 0
+    assert code("resource-manager", "-f", str(of_gardener)) != 0
+    assert code("resource-manager", "--part", "source") == 0
+    assert code("rsyslog-relp", "--part", "source") != 0
+    assert code("operator") != 0

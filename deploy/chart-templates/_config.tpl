@@ -1,0 +1,144 @@
+{{/* An object with defaults for what it leaves out or leaves empty, as JSON: stated, defaults. */}}
+{{- define "[[ component ]].filled" -}}
+{{- $filled := dict -}}
+{{- if kindIs "map" .stated -}}
+{{- $filled = deepCopy .stated -}}
+{{- end -}}
+{{- range $name, $default := .defaults -}}
+{{- $stated := get $filled $name -}}
+{{- if kindIs "map" $default -}}
+{{- $filled = set $filled $name (include "[[ component ]].filled" (dict "stated" $stated "defaults" $default) | fromJson) -}}
+{{- else if not (kindIs "bool" $stated) -}}
+{{- $filled = set $filled $name (default $default $stated) -}}
+{{- end -}}
+{{- end -}}
+{{- $filled | toRawJson -}}
+{{- end -}}
+
+{{/* The component configuration as JSON, with what only the release knows, such as the namespace of the Lease. */}}
+{{- define "[[ component ]].config" -}}
+{{- $known := .Files.Get "files/configuration.json" | replace "release-namespace" .Release.Namespace | fromJson -}}
+{{- include "[[ component ]].filled" (dict "stated" .Values.config "defaults" $known.completion) -}}
+{{- end -}}
+
+{{/* What objects depend on, as JSON: the component configuration with its defaults, and what follows from it. */}}
+{{- define "[[ component ]].facts" -}}
+{{- $known := .Files.Get "files/configuration.json" | fromJson -}}
+{{- $stated := include "[[ component ]].config" . | fromJson -}}
+{{- $facts := include "[[ component ]].filled" (dict "stated" $stated "defaults" $known.defaults) | fromJson -}}
+{{- $elects := $facts.leaderElection.leaderElect -}}
+[% if cluster_id %]
+{{- $asks := has (default "" $facts.controllers.clusterID) (list "<cluster>" "<default>") -}}
+{{- $together := kindIs "invalid" .Values.config.targetClientConnection -}}
+{{- $facts = set $facts "installation" (dict "elects" $elects "asksForIdentity" $asks "isItsOwnTarget" $together) -}}
+[% else %]
+{{- $facts = set $facts "installation" (dict "elects" $elects) -}}
+[% endif %]
+{{- $facts | toRawJson -}}
+{{- end -}}
+
+{{/* The value of a field, by its path; empty: it is not set. */}}
+{{- define "[[ component ]].field" -}}
+{{- $value := .facts -}}
+{{- range splitList "." .path -}}
+{{- if kindIs "map" $value -}}
+{{- $value = get $value . -}}
+{{- else -}}
+{{- $value = "" -}}
+{{- end -}}
+{{- end -}}
+{{- if kindIs "map" $value -}}
+{{- if $value -}}
+true
+{{- end -}}
+{{- else if $value -}}
+{{ $value }}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether a switch is on: of each of its groups one field is set. */}}
+{{- define "[[ component ]].on" -}}
+{{- $all := true -}}
+{{- range $group := .when -}}
+{{- $any := false -}}
+{{- range $group -}}
+{{- if include "[[ component ]].field" (dict "facts" $.facts "path" .) -}}
+{{- $any = true -}}
+{{- end -}}
+{{- end -}}
+{{- $all = and $all $any -}}
+{{- end -}}
+{{- if $all -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{/* A text, or the value of the field that it names as $(PATH). */}}
+{{- define "[[ component ]].resolved" -}}
+{{- if hasPrefix "$(" .text -}}
+{{ include "[[ component ]].field" (dict "facts" .facts "path" (.text | trimPrefix "$(" | trimSuffix ")")) }}
+{{- else -}}
+{{ .text }}
+{{- end -}}
+{{- end -}}
+
+{{/* The namespaces that a connection is restricted to, as a JSON list; none: it is not restricted. */}}
+{{- define "[[ component ]].namespaces" -}}
+{{- $connection := default (dict) . -}}
+{{- $namespaces := default (list) $connection.namespaces -}}
+{{- if not (kindIs "invalid" $connection.namespace) -}}
+{{- $namespaces = list $connection.namespace -}}
+{{- end -}}
+{{- if has "" $namespaces -}}
+{{- $namespaces = list -}}
+{{- end -}}
+{{- $namespaces | uniq | toRawJson -}}
+{{- end -}}
+
+[% if target %]
+{{/* Whether another cluster is looked after than the one of the release. */}}
+{{- define "[[ component ]].separate" -}}
+{{- if not (kindIs "invalid" .Values.config.targetClientConnection) -}}
+true
+{{- end -}}
+{{- end -}}
+
+[% endif %]
+{{/* Whether any webhook is enabled. */}}
+{{- define "[[ component ]].serves" -}}
+{{- range $section := (include "[[ component ]].facts" . | fromJson).webhooks -}}
+{{- if and (kindIs "map" $section) (eq (get $section "enabled" | toString) "true") -}}
+true
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether a part is rendered; values that cannot work end the rendering. */}}
+{{- define "[[ component ]].part" -}}
+[% if target %]
+{{- $separate := include "[[ component ]].separate" .root -}}
+{{- $target := .root.Values.target -}}
+{{- if and $separate (not $target.kubeconfigSecret) -}}
+{{- fail "target.kubeconfigSecret must name a Secret, as the component configuration has a targetClientConnection" -}}
+{{- end -}}
+{{- if and (not $separate) $target.kubeconfigSecret -}}
+{{- fail "target.kubeconfigSecret leads nowhere, as the component configuration has no targetClientConnection" -}}
+{{- end -}}
+{{- if and (not $separate) (eq .root.Values.part "target") -}}
+{{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
+{{- end -}}
+[% endif %]
+{{- $server := (include "[[ component ]].facts" .root | fromJson).server -}}
+{{- if regexMatch "^(127\\.|localhost|::1)" (default "" $server.healthProbes.bindAddress) -}}
+{{- fail "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses" -}}
+{{- end -}}
+[% if target %]
+{{- if or (eq .root.Values.part "all") (eq .root.Values.part .part) -}}
+{{- if or (eq .part "source") $separate -}}
+true
+{{- end -}}
+{{- end -}}
+[% else %]
+true
+[% endif %]
+{{- end -}}
