@@ -16,6 +16,14 @@ def _care(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Contr
     return care_controller(CareConfig(configuration.seed, section.sync_period), section.concurrent_syncs)
 
 
+def _seed_check(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.registration.seed_check import SeedCheckConfig, seed_check_controller
+
+    section = configuration.controllers.seed_extensions_check
+    config = SeedCheckConfig(configuration.seed, section.threshold, section.sync_period)
+    return seed_check_controller(config, section.concurrent_syncs)
+
+
 def _settings(configuration: SeedExtensionsConfiguration) -> ProcessSettings:
     return ProcessSettings(
         source=configuration.garden_client_connection,
@@ -35,5 +43,6 @@ COMPONENT: Final = Component(
     controllers=(
         # The controllers of the garden come first where both run in one process.
         ControllerEntry("controllerinstallation-care", _care, "controllerInstallationCare"),
+        ControllerEntry("seed-extensions-check", _seed_check, "seedExtensionsCheck"),
     ),
 )

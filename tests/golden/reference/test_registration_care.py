@@ -1,19 +1,21 @@
 """Recorded conditions of ControllerInstallations, and of Seeds by them."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.api.registrations import CONTROLLER_INSTALLATIONS
-from hedgerow.machinery.objects import ObjectKey
+from hedgerow.api.registrations import CONTROLLER_INSTALLATIONS, SEEDS
+from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.registration.care import CareConfig, care_controller
+from hedgerow.registration.seed_check import SeedCheckConfig, seed_check_controller
 from tests.golden.reference.recorded_garden import RecordedGarden
 from tests.golden.reference.recordings import cases
 
 CARE = care_controller(CareConfig())
-CONTROLLERS = {"care": CARE}
+CONTROLLERS: dict[str, Any] = {"care": CARE, "check": seed_check_controller(SeedCheckConfig())}
 
 
 def without_causes(conditions: Any) -> Any:
@@ -41,6 +43,19 @@ def test_installations_are_as_their_managed_resources_are(recording: Any) -> Non
     assert without_causes(garden.conditions(CONTROLLER_INSTALLATIONS, name)) == without_causes(recording["conditions"])
     assert (plan.requeue_after or 0) == recording["requeueAfter"]
     assert bool(plan.failures) == (recording["error"] is not None)
+
+
+@pytest.mark.parametrize("recording", [*cases("registration-seed-check.jsonl")])
+def test_seeds_are_as_their_installations_are(recording: Any) -> None:
+    controller = seed_check_controller(SeedCheckConfig(threshold=timedelta(seconds=recording["thresholdSeconds"])))
+    objects = [recording["seed"], *recording["deployments"], *recording["installations"]]
+    garden = RecordedGarden(controller, recording["now"], objects)
+
+    plan = garden.reconcile(key_of(recording["seed"]))
+
+    assert garden.conditions(SEEDS, recording["seed"]["metadata"]["name"]) == recording["conditions"]
+    assert plan.requeue_after == recording["requeueAfter"]
+    assert plan.failures == ()
 
 
 def is_compared(recording: Any) -> bool:
