@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from hedgerow.machinery.controller import Controller
 from hedgerow.registration.configuration import SeedExtensionsConfiguration
+from hedgerow_adapters.charts import HelmCommand
 from hedgerow_entrypoints.components.registry import Component, ControllerEntry
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
@@ -32,6 +33,7 @@ def _settings(configuration: SeedExtensionsConfiguration) -> ProcessSettings:
         leader_election=configuration.leader_election,
         log_level=configuration.log_level,
         log_format=configuration.log_format,
+        helm=HelmCommand(configuration.helm.binary, configuration.helm.timeout.total_seconds()),
     )
 
 

@@ -2,6 +2,9 @@
 
 The ManagedResources that a turn has read name the Secrets that hold manifests. A checksum of their values is replaced
 by that of the redacted values, so that it is right in a shadow run if it was right.
+
+A chart is replaced by its fingerprint, and so are the values that it gets. What it renders to is shown as manifests are
+that ManagedResources refer to.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +15,9 @@ from typing import Any, Final
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.api.references import readable_names
+from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS
 from hedgerow.api.tokens import TOKEN
+from hedgerow.machinery.charts import RenderChart, RenderedChart, RenderError
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
@@ -119,15 +124,38 @@ class _Turn:
                 elif stored is not None:
                     stored = self._manifest(step.resource, step.cluster, stored)
                 return WriteReply(stored, self._error(error) if error and step.resource == SECRETS else error)
+            case RenderChart() if reply is not None:
+                return self._rendered(reply)
             case _:
                 return reply
+
+    def _rendered(self, reply: RenderedChart) -> RenderedChart:
+        """What a chart renders to, redacted: an error may quote values."""
+        if isinstance(reply, RenderError):
+            return replace(reply, message=self._run.fingerprints.of_text(reply.message))
+        return tuple(replace(file, objects=tuple(map(self._redactor.redacted, file.objects))) for file in reply)
 
     def _manifest(self, resource: Resource, cluster: Cluster, manifest: Manifest) -> Manifest:
         if resource == SECRETS:
             holds_manifests = cluster is Cluster.SOURCE and key_of(manifest) in self._with_manifests
             return self._redactor.secret(manifest, holds_manifests=holds_manifests)
+        if resource in {CONTROLLER_REGISTRATIONS, CONTROLLER_DEPLOYMENTS}:
+            manifest = self._without_values(manifest)
         redacted: Manifest = self._redactor.redacted(manifest)
         return redacted
+
+    def _without_values(self, value: Any) -> Any:
+        """A ControllerRegistration or ControllerDeployment without what it configures its deployment with."""
+        if not isinstance(value, Mapping):
+            return value
+        inner = {name: self._without_values(value[name]) for name in ("spec", "deployment") if name in value}
+        config = value.get("providerConfig")
+        if config is not None:
+            shown = self._run.fingerprints.of_leaves(config)
+            if isinstance(config, Mapping) and "chart" in config:
+                shown |= self._redactor.data({"chart": config["chart"]})
+            inner["providerConfig"] = shown
+        return {**value, **inner} if inner else value
 
     def _error(self, error: ApiError) -> ApiError:
         """The error of a write to a Secret, redacted: a server may repeat what it was sent."""

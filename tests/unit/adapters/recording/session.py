@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +10,8 @@ from typing import Any, Final
 from hedgerow.api.gardener import MACHINES
 from hedgerow.api.kubernetes import CRON_JOBS
 from hedgerow.api.managed_resources import ClassFilter
+from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS
+from hedgerow.machinery.charts import RenderChart, RenderedChart
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller, all_keys
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of
@@ -28,9 +30,10 @@ from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
 from hedgerow_adapters.memory import InMemoryCluster
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.memory.kinds import Kind as Served
+from hedgerow_adapters.memory.shapes import anything
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.recording import Recorder, RecordFile, record_lines
-from tests.executions import executed, performed
+from tests.executions import executed, no_chart, performed
 from tests.in_memory import InMemory, snapshot_of
 from tests.unit.core.resource_manager.managed_resources.harness import new_cluster
 
@@ -64,9 +67,11 @@ class Session:
     clock: SettableClock = field(default_factory=SettableClock)
     problems: list[str] = field(default_factory=list)
     redaction: Redaction = field(default_factory=redaction)
+    render: Callable[[RenderChart], RenderedChart] = no_chart
 
     def __post_init__(self) -> None:
-        self.cluster: InMemoryCluster = new_cluster(self.clock, Served(CRON_JOBS), Served(MACHINES))
+        deployments = Served(CONTROLLER_DEPLOYMENTS, fields={"type": anything, "providerConfig": anything})
+        self.cluster: InMemoryCluster = new_cluster(self.clock, Served(CRON_JOBS), Served(MACHINES), deployments)
         self.put(*(_namespace(name) for name in ("shop", "bar", "accounts")))
         self._states: dict[tuple[str, ObjectKey], object] = {}
         self._file = RecordFile(self.path, self.problems.append)
@@ -100,7 +105,7 @@ class Session:
         place = (controller.name, key)
         context = Context(self.clock(), following.config, state=self._states.get(place), jitter=0.5)
         decision = self.recorder.decide(following, key, snapshot, context)
-        plan, _ = executed(decision, lambda step: performed(step, surroundings, self.clock))
+        plan, _ = executed(decision, lambda step: performed(step, surroundings, self.clock, render=self.render))
         for action in plan.actions:
             if surroundings.carry_out(action).error and plan.in_order:
                 break

@@ -12,6 +12,8 @@ from returns.result import Failure
 
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS
+from hedgerow.machinery.charts import RenderChart, RenderedFile, RenderError
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.documents.budget import ReadingBudget
 from hedgerow.machinery.documents.streams import stream_documents
@@ -262,6 +264,55 @@ def test_a_token_that_was_granted_is_not_shown() -> None:
     told = told_of(asked, WriteReply(granted, None))
 
     assert told.stored == {"status": {"token": SHOWN, "expirationTimestamp": "2026-01-01T00:00:00Z"}}
+
+
+def deployed(provider_config: Any) -> dict[str, Any]:
+    metadata = {"name": "os"}
+    return {"metadata": metadata, "spec": {"deployment": {"type": "helm", "providerConfig": provider_config}}}
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (
+            {"chart": encoded(b"\x1f\x8b"), "values": {"password": PASSWORD, "on": True}},
+            {"chart": encoded(FINGERPRINTS.of(b"\x1f\x8b")), "values": {"password": SHOWN, "on": True}},
+        ),
+        ({"chart": f"%{PASSWORD}"}, {"chart": FINGERPRINTS.of_text(f"%{PASSWORD}")}),
+        ([PASSWORD], [SHOWN]),
+        (None, None),
+    ],
+    ids=["chart", "no base64", "list", "null"],
+)
+def test_charts_and_their_values_are_not_shown(config: Any, expected: Any) -> None:
+    registration, deployment = deployed(config), {"metadata": {"name": "os"}, "providerConfig": config}
+
+    assert shown(registration, CONTROLLER_REGISTRATIONS) == deployed(expected)
+    assert shown(deployment, CONTROLLER_DEPLOYMENTS) == {**deployment, "providerConfig": expected}
+
+
+def test_a_registration_that_is_none_is_shown_as_it_is() -> None:
+    assert shown({"metadata": {"name": "os"}, "spec": "x"}, CONTROLLER_REGISTRATIONS)["spec"] == "x"
+
+
+CHART = RenderChart(b"chart", "os", "extension-os", {"password": PASSWORD}, "v1.29.4")
+
+
+def test_what_a_chart_renders_to_is_shown_without_the_values_of_secrets() -> None:
+    config_map = {"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "b"}}
+
+    told = told_of(CHART, (RenderedFile("a.yaml", (config_map, secret({"a": encoded(PASSWORD)}))),))
+
+    assert told == (RenderedFile("a.yaml", (config_map, secret({"a": encoded(SHOWN)}))),)
+
+
+def test_why_a_chart_is_not_rendered_is_not_shown_as_it_may_quote_values() -> None:
+    error = RenderError("chart", f"no {PASSWORD}")
+
+    assert told_of(AtOnce((Pause(), CHART)), (None, error))[1] == RenderError(
+        "chart", FINGERPRINTS.of_text(error.message)
+    )
+    assert told_of(CHART, None) is None
 
 
 STORED = secret({"a": encoded(PASSWORD)})
