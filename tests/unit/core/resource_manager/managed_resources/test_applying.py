@@ -1,6 +1,7 @@
 """What becomes of the objects in the Secrets of a ManagedResource; MR-… are the examples of managed-resources §7.14."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -30,6 +31,7 @@ from tests.unit.core.resource_manager.managed_resources.harness import (
     GADGETS,
     THINGS,
     Harness,
+    Report,
     config_map,
     managed_resource,
     secret,
@@ -205,6 +207,54 @@ class TestWhatIsInTheSecretsChanges:
             "default/secret",
             "default/a",
         ]
+
+
+class TestLabelsAndAnnotationsOfOthers:
+    @staticmethod
+    def edited(**spec: Any) -> Mapping[str, Any]:
+        """Labels and annotations of an object to which a user has added some, once a change of it was applied."""
+        made = harness(config_map("a", labels={"mine": "x"}, annotations={"mine": "x"}), **spec)
+        made.turn()
+        made.patch(CONFIG_MAPS, "a", {"metadata": {"labels": {"more": "y"}, "annotations": {"more": "y"}}})
+        made.turn()
+        metadata = made.live(CONFIG_MAPS, "a")["metadata"]
+        return {name: sorted(metadata[name].keys() & {"mine", "more"}) for name in ("labels", "annotations")}
+
+    def test_stay(self) -> None:
+        assert self.edited() == {"labels": ["mine", "more"], "annotations": ["mine", "more"]}
+
+    def test_go_where_the_managed_resource_says_so(self) -> None:
+        assert self.edited(forceOverwriteLabels=True) == {"labels": ["mine"], "annotations": ["mine", "more"]}
+        assert self.edited(forceOverwriteAnnotations=True) == {"labels": ["mine", "more"], "annotations": ["mine"]}
+
+
+def reasons(report: Report) -> list[str]:
+    return [each.action.reason for each in report.outcomes]
+
+
+def test_every_write_says_why() -> None:
+    made = harness(config_map("a"))
+    life = [reasons(made.turn())]
+    made.put(secret(objects=[config_map("a", {"k": "new"})]))
+    life.append(reasons(made.turn()))
+    made.annotate(**{OPERATION: "reconcile"})
+    life.append(reasons(made.turn()))
+    made.put(secret(objects=[config_map("a", annotations={MODE: "Ignore"}), config_map("b")]))
+    life.append(reasons(made.turn()))
+    made.annotate(**{IGNORE: "true"})
+    life.append(reasons(made.turn()))
+    made.annotate(**{IGNORE: None})
+    made.put(managed_resource("secret", **{"class": "seed"}))
+    life.append(reasons(made.turn()))
+
+    assert life == [
+        ["held", "resources-changed", "missing", "applied"],
+        ["resources-changed", "differs", "applied"],
+        ["operation-begun"],
+        ["resources-changed", "released", "resources-changed", "missing", "applied"],
+        ["ignored"],
+        ["handed-over", "released"],
+    ]
 
 
 class TestModeIgnore:

@@ -90,6 +90,16 @@ def test_a_condition_names_the_first_of_very_many_objects_that_are_still_there()
     assert made.condition().message == f"Could not clean all old resources: 53 errors occurred: [{named}, and 3 more]"
 
 
+def test_a_condition_names_all_of_just_as_many_as_it_names_at_most() -> None:
+    names = [f"held-{number:02}" for number in range(MOST_TOLD)]
+    made = applied(*(config_map(name, **HELD) for name in names))
+
+    drop_everything(made)
+
+    named = ", ".join(text(f"v1/ConfigMap/default/{name}") for name in names)
+    assert made.condition().message == f"Could not clean all old resources: 50 errors occurred: [{named}]"
+
+
 def test_the_health_of_what_is_there_is_not_doubted_again_in_every_turn() -> None:
     made = applied(config_map("a", **HELD))
     drop_everything(made)

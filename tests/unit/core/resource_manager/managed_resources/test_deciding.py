@@ -204,7 +204,8 @@ class TestClasses:
             "ResourcesProgressing": "Unknown/HandedOver",
             "ResourcesApplied": "Progressing/HandedOver",
         }
-        assert made.condition().message == 'The resources are handed over to class "seed".'
+        for condition in made.said():
+            assert made.condition(condition).message == 'The resources are handed over to class "seed".'
         assert report.events == ('Warning HandedOver: handed over to class "seed"; its objects stay',)
         assert made.turn().events == ()
 

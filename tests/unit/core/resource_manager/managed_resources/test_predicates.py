@@ -15,7 +15,7 @@ from hedgerow.api.managed_resources import (
     ORIGIN,
     ClassFilter,
 )
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.resource_manager.managed_resources.controller import (
@@ -205,3 +205,66 @@ def test_only_kinds_are_followed_that_this_instance_manages() -> None:
     assert list(dynamic.kinds.values(own)) == [("v1", "ConfigMap")]
     assert not list(dynamic.kinds.values(other))
     assert (dynamic.kinds.cluster, dynamic.cluster) == (Cluster.SOURCE, Cluster.TARGET)
+
+
+def test_the_watches_of_the_controller_read_no_more_than_they_need_and_wait_for_no_more() -> None:
+    controller = managed_resource_controller(ManagedResourceConfig())
+
+    traits = {
+        each.resource.plural: {
+            trait
+            for trait in ("metadata_only", "may_be_absent", "required_for_sync", "is_desired_state")
+            if getattr(each, trait)
+        }
+        for each in controller.watches
+    }
+    optional = {"may_be_absent"}
+    assert traits == {
+        "managedresources": {"may_be_absent", "required_for_sync"},
+        "secrets": {"metadata_only", "required_for_sync", "is_desired_state"},
+        "horizontalpodautoscalers": optional,
+        "hvpas": optional,
+        "mutatingwebhookconfigurations": optional,
+        "namespaces": {"metadata_only", *optional},
+        "limitranges": {"metadata_only", *optional},
+        "customresourcedefinitions": {"metadata_only", *optional},
+    }
+    in_source = {each.resource.plural for each in controller.watches if each.cluster is Cluster.SOURCE}
+    assert in_source == {"managedresources", "secrets"}
+
+
+def test_the_controller_may_do_anything_in_the_target_cluster_and_little_in_the_source_cluster() -> None:
+    controller = managed_resource_controller(ManagedResourceConfig())
+    definition = ("managedresources.resources.gardener.cloud",)
+
+    assert controller.permissions == (
+        *(
+            Permission(group, plural, (verb,), cluster=Cluster.SOURCE)
+            for group, plural, verb in (
+                ("resources.gardener.cloud", "managedresources", "patch"),
+                ("resources.gardener.cloud", "managedresources/status", "patch"),
+                ("", "secrets", "get"),
+            )
+        ),
+        Permission(
+            "apiextensions.k8s.io",
+            "customresourcedefinitions",
+            ("get",),
+            cluster=Cluster.SOURCE,
+            names=definition,
+            namespaced=False,
+        ),
+        Permission("apiextensions.k8s.io", "customresourcedefinitions", ("get",), namespaced=False),
+        Permission("", "persistentvolumeclaims", ("list", "delete")),
+        Permission("*", "*", ("*",)),
+    )
+
+
+def test_drift_is_reverted_in_every_sync_period() -> None:
+    config = ManagedResourceConfig(sync_period=90)
+
+    controller = managed_resource_controller(config, 7)
+
+    assert (controller.longest_wait, controller.concurrency, controller.config) == (90, 7, config)
+    assert controller.reads_server_version
+    assert controller.owned is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES, ClassFilter
 from hedgerow.api.references import secret_names
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import ApiError
@@ -159,6 +159,21 @@ def test_no_more_than_metadata_is_read_of_a_secret() -> None:
     assert watch.metadata_only
     assert watch.transform(secret(FINALIZER, labels={"a": "b"})) == {"metadata": secret(FINALIZER)["metadata"]}
     assert {each.cluster for each in CONTROLLER.watches} == {Cluster.SOURCE}
+
+
+def test_the_controller_of_a_class_may_patch_secrets_and_yields_to_the_one_that_applies() -> None:
+    controller = secret_controller(ClassFilter("ours"), 3)
+
+    assert controller.permissions == (Permission("", "secrets", ("patch",), cluster=Cluster.SOURCE),)
+    assert (controller.name, controller.concurrency, controller.yields_to) == ("secret", 3, ("managedresource",))
+    assert [(each.resource, each.may_be_absent) for each in controller.watches] == [
+        (SECRETS, False),
+        (MANAGED_RESOURCES, True),
+    ]
+    assert (controller.primary, controller.primary_cluster) == (SECRETS, Cluster.SOURCE)
+    snapshot = Clusters.of(source={MANAGED_RESOURCES: (managed_resource("one"),)}).snapshot(controller)
+    keys = [watch.enqueue for watch in controller.watches]
+    assert [*keys[0](secret(), snapshot)] == [*keys[1](managed_resource("one"), snapshot)] == [ONE]
 
 
 NAMES = st.sampled_from("abc")

@@ -38,6 +38,8 @@ CONFIG: Final = AdmissionConfig(high_availability_config=HighAvailabilityConfig(
 PERIOD: Final = timedelta(seconds=60)
 HOUR: Final = timedelta(hours=1)
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+NOT_NOW: Final = ObjectKey("default", "")
+"""A ManagedResource that makes its hourly dry run at 25 minutes past the hour."""
 AFTER_ITS_MINUTE: Final = timedelta(minutes=2)
 """When the minute has passed in which the ManagedResource of these tests makes its hourly dry run."""
 CONTEXT: Final = WriteContext("w", "n", "l", "d", "s")
@@ -349,6 +351,32 @@ def test_every_known_part_of_the_context_counts_and_what_is_not_known_does_not(f
     assert CONTEXT.completed_by(other) == CONTEXT
 
 
+def test_what_a_process_finds_at_its_start_is_tried_half_a_minute_later() -> None:
+    known = remembered(None)
+
+    due = [is_to_be_tried(known, CONTEXT, START + timedelta(seconds=after), KEY) for after in (0, 29.9, 30, 31)]
+
+    assert due == [False, False, True, True]
+
+
+def test_after_a_change_an_object_is_tried_again_each_time_after_twice_as_long() -> None:
+    changed = datetime(2000, 1, 1, 12, tzinfo=UTC)
+
+    for seconds in (1, 60, 600):
+        waited = timedelta(seconds=seconds)
+        tried = changed + waited
+        known = remembered(tried, changed)
+        assert not is_to_be_tried(known, CONTEXT, tried + waited * 0.99, NOT_NOW)
+        assert is_to_be_tried(known, CONTEXT, tried + waited, NOT_NOW)
+
+
+def test_a_change_of_the_context_is_tried_at_once() -> None:
+    known = remembered(START)
+
+    assert is_to_be_tried(known, CONTEXT._replace(webhooks="other"), START, KEY)
+    assert not is_to_be_tried(known, CONTEXT, START, KEY)
+
+
 LIVE: Final[Manifest] = {
     "metadata": {"name": "a", "resourceVersion": "1", "generation": 1},
     "data": {"k": "v"},
@@ -388,3 +416,19 @@ def test_a_dry_run_asks_for_the_same_as_the_write_and_stores_nothing() -> None:
 
     assert answer.body["data"] == {"k": "w"}
     assert made.live(CONFIG_MAPS, "a") == live
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        *((code, Verdict.NOT_KNOWN) for code in (0, 404, 408, 409, 429, 500, 503)),
+        (400, Verdict.NOT_SUPPORTED),
+        *((code, Verdict.CHANGES_NOTHING) for code in (401, 403, 422, 499)),
+    ],
+)
+def test_a_refused_dry_run_changes_nothing_unless_the_refusal_says_nothing_about_the_write(
+    code: int, expected: Verdict
+) -> None:
+    dry_run = Update(CONFIG_MAPS, LIVE, "test", dry_run=True)
+
+    assert verdict(WriteResult(dry_run, None, ApiError(code, "", "")), LIVE) is expected

@@ -134,3 +134,25 @@ def test_the_definition_of_a_custom_resource_is_unknown_until_definitions_are_re
 
     assert definition is UNKNOWN.definition
     assert context(snapshot(customresourcedefinitions=[]), CARTS).definition == ""
+
+
+def test_all_servers_that_were_seen_count_in_any_order() -> None:
+    def of(*versions: str) -> str | None:
+        return write_context(snapshot(), PODS, "shop", frozenset(versions)).server
+
+    assert (of(), of("v1.30.0"), of("v1.31.0", "v1.30.0")) == (None, "v1.30.0", "v1.30.0 v1.31.0")
+
+
+def test_of_webhooks_only_those_count_that_could_match_in_the_namespace() -> None:
+    selecting = configuration(ALL, namespaceSelector={"matchLabels": {"tier": "db"}})
+    world = {**WORLD, "mutatingwebhookconfigurations": [selecting, configuration(ALL, name="b", generation=2)]}
+
+    assert context(snapshot(**world)).webhooks == "b#2"
+    assert context(snapshot(**{**world, "namespaces": []})).webhooks == "b#2 hooks#1"
+
+
+def test_limits_are_those_of_the_namespace_by_their_resource_version() -> None:
+    world = {**WORLD, "limitranges": [named("l", "shop", "5"), named("m", "bank")]}
+
+    assert context(snapshot(**world), PODS).limits == "l@5"
+    assert context(snapshot(**world), DEPLOYMENTS).limits == ""

@@ -53,6 +53,22 @@ def stored(manifest: Manifest) -> Manifest:
         (volume(capacity={"storage": 1}), volume(capacity={"storage": 1}, claimRef=BOUND)),
         (volume(claimRef=NAMED), volume(claimRef=BOUND)),
         (of_kind("v1 PersistentVolumeClaim", spec={}), of_kind("v1 PersistentVolumeClaim", spec={"volumeName": "x"})),
+        *(
+            (of_kind("v1 PersistentVolumeClaim", spec={}), of_kind("v1 PersistentVolumeClaim", spec={name: value}))
+            for name, value in (
+                ("dataSource", {"name": "x"}),
+                ("dataSourceRef", {"name": "x"}),
+                ("storageClassName", "x"),
+            )
+        ),
+        *(
+            (of_kind("v1 Node", spec={}), of_kind("v1 Node", spec={name: value}))
+            for name, value in (("podCIDR", "10.0.0.0/24"), ("podCIDRs", ["10.0.0.0/24"]), ("unschedulable", True))
+        ),
+        (
+            node({**CONTROLLERS_TAINT, "effect": "NoExecute"}),
+            node({**CONTROLLERS_TAINT, "effect": "NoExecute"}, CONTROLLERS_TAINT),
+        ),
         (of_kind("v1 Node"), of_kind("v1 Node", spec={"providerID": "x", "taints": [CONTROLLERS_TAINT]})),
         (node({"key": "a"}), node({"key": "a"}, CONTROLLERS_TAINT)),
     ],
@@ -71,6 +87,7 @@ def test_what_was_added_is_no_drift_and_is_sent_again(manifest: Manifest, comple
     ("manifest", "live"),
     [
         (volume(claimRef={**NAMED, "name": "other"}), volume(claimRef=BOUND)),
+        (volume(claimRef={**NAMED, "namespace": "other"}), volume(claimRef=BOUND)),
         (api_service(caBundle="WQ=="), api_service(caBundle="WA==")),
         (api_service(insecureSkipTLSVerify=True), api_service(caBundle="WA==")),
         (webhooks({"caBundle": "WQ=="}), webhooks({"caBundle": "WA=="})),
