@@ -41,7 +41,7 @@ class InMemory:
         cluster = self._clusters[question.cluster]
         if not cluster.serves(question.resource):
             return no_match(question.resource.object_kind)
-        if isinstance(question, ObjectQuestion):
+        if isinstance(question, ObjectQuestion) and not cluster.faults:
             live = cluster.get(question.resource, question.key)
             if live is not None:
                 return Found((live,))

@@ -3,8 +3,10 @@
 Source: controller-registration §8.7; Helm documentation, "helm template".
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
 from hedgerow.machinery.objects import Manifest
@@ -47,3 +49,9 @@ class RenderChart(Step[RenderedChart]):
     """Of the cluster that it is for, as `v1.29.4`."""
     api_versions: tuple[str, ...] = ()
     """Which `.Capabilities` the chart sees beside the renderer's own, as `group/version` or `group/version/Kind`."""
+
+    @property
+    def digest(self) -> str:
+        """The same for two steps that ask for the same rendering."""
+        asked = [self.release, self.namespace, self.values, self.kube_version, self.api_versions]
+        return blake2b(json.dumps(asked, sort_keys=True).encode() + self.chart, digest_size=16).hexdigest()

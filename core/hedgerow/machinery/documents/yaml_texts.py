@@ -8,7 +8,7 @@ around texts that a reader might take for another type.
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, ClassVar, Final, NamedTuple, TextIO
 
 import yaml
 
@@ -118,13 +118,19 @@ def _explanation(error: Exception, text: str, place: int, first_line: int) -> st
 
 
 NEVER_FOLDED: Final = 2**30
+_TEXT: Final = "tag:yaml.org,2002:str"
 
 # Line breaks other than \n, which YAML readers normalise, and the mark that they drop.
 _NEEDS_ESCAPES: Final = frozenset("\r\x85\u2028\u2029\ufeff")
 
 
 class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # libyaml's where it is compiled in
-    """Writes texts so that they stay texts, and everything in full."""
+    """Writes texts so that they stay texts, as Kubernetes' writers do, and everything in full."""
+
+    # To Kubernetes `=` is a text like any other.
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {
+        first: resolvers for first, resolvers in yaml.SafeDumper.yaml_implicit_resolvers.items() if first != "="
+    }
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 -- none is wanted, whatever the data
         """Whether an object is written again where it occurs again."""
@@ -142,12 +148,14 @@ def sorted_yaml(value: Mapping[str, Any]) -> str:
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     """A text: a block if it has lines, quoted if it would mean something else."""
-    style = None if plain_value(text) == text else '"'
+    tag = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]  # the stubs lack it
+    is_plain = plain_value(text) == text and tag == _TEXT
+    style = None if is_plain else '"'
     if not _NEEDS_ESCAPES.isdisjoint(text):
         style = '"'
     elif "\n" in text:
         style = "|"
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+    return dumper.represent_scalar(_TEXT, text, style=style)
 
 
 Dumper.add_representer(str, _text)

@@ -94,7 +94,7 @@ async def remove(key: ObjectKey, reason: str, *, with_prefix: bool) -> str | Non
     for name in names:
         if problem := await delete(SECRETS, ObjectKey(key.namespace, name), reason):
             return problem
-    if existing is None:
+    if existing is None or is_terminating(existing):
         return None
     # Its version changes with every word about its state; another of that name, made since, has another uid.
     return await sent(Delete(MANAGED_RESOURCES, key, reason, uid_of(existing)))
@@ -137,6 +137,14 @@ async def _put(resource: Resource, existing: Manifest | None, desired: Manifest,
         return None
     write = Create if existing is None else Update
     return await sent(write(resource, desired, reason))
+
+
+async def merge(resource: Resource, existing: Manifest | None, desired: Manifest, reason: str) -> str | None:
+    """Create an object, or change the fields in which it differs from the one that was read."""
+    if existing is None:
+        return await sent(Create(resource, desired, reason))
+    patch, version = merge_patch(existing, desired), resource_version_of(existing)
+    return await sent(MergePatch(resource, key_of(existing), patch, reason, version)) if patch else None
 
 
 async def sent(action: Create | Update | MergePatch | Delete) -> str | None:

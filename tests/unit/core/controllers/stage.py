@@ -192,7 +192,8 @@ class Stage:
             return reply
 
         snapshot = LiveSnapshot(self.snapshot)
-        context = Context(self._clock(), controller.config, state=self._states.get(key))
+        versions = frozenset({self.clusters[Cluster.TARGET].version})
+        context = Context(self._clock(), controller.config, state=self._states.get(key), server_versions=versions)
         plan, steps = executed(controller.reconcile(key, snapshot, context), perform)
         for action in plan.actions:
             if carry_out(action).error and plan.in_order:
