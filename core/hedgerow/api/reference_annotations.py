@@ -99,6 +99,12 @@ _ANNOTATED: Final[Mapping[tuple[str, str], tuple[_Path, ...]]] = {
 """Where the annotations are written, from the outside in; the last is the pod."""
 
 
+def pod_spec_path(manifest: Manifest) -> _Path | None:
+    """Where a pod, or a workload that is annotated, has the spec of its pods; none: other objects have no pods."""
+    places = _ANNOTATED.get((text_at(manifest, "apiVersion") or "", text_at(manifest, "kind") or ""))
+    return None if places is None else (*places[-1], "spec")
+
+
 def inject_annotations(manifest: Manifest, *additional: str) -> Result[Manifest, str]:
     """The object with an annotation for each ConfigMap and Secret that it uses, or why it cannot have them.
 
@@ -116,9 +122,8 @@ def _injected(manifest: Manifest, additional: tuple[str, ...]) -> Result[Manifes
     if kind == (MANAGED_RESOURCES.api_version, MANAGED_RESOURCES.kind):
         places: tuple[_Path, ...] = ((),)
         references = frozenset(UsedObject(SECRET, name) for name in secret_names(manifest))
-    elif kind in _ANNOTATED:
+    elif path := pod_spec_path(manifest):
         places = _ANNOTATED[kind]
-        path = (*places[-1], "spec")
         pod_spec = object_at(manifest, *path)
         try:
             references = pod_references(pod_spec)

@@ -26,7 +26,8 @@ DEFAULT_NAMESPACE: Final = "default"
 CLUSTER_IDENTITY: Final = ObjectKey("kube-system", "cluster-identity")
 """The ConfigMap with the identity of the source cluster."""
 _IDENTITY_ENTRY: Final = "cluster-identity"
-_REQUIRED: Final = "<cluster>"
+REQUIRED: Final = "<cluster>"
+"""As the id of a cluster: the ConfigMap says it."""
 _OPTIONAL: Final = "<default>"
 _UNKNOWN: Final = "unable to determine cluster id: cannot determine cluster identity from configmap: "
 
@@ -240,7 +241,7 @@ def other_origin(live: Manifest, own: Origin) -> Origin | None:
 
 def asks_for_identity(configured: str) -> bool:
     """True if the configuration says to read the cluster id from the cluster."""
-    return configured in {_REQUIRED, _OPTIONAL}
+    return configured in {REQUIRED, _OPTIONAL}
 
 
 def cluster_id(configured: str, identity: Answer) -> Result[str, str]:

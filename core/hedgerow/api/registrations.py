@@ -50,6 +50,8 @@ INSTALLATION_NAME: Final = "controllerinstallation-name"
 """Label of a ManagedResource in a seed: the ControllerInstallation that it delivers."""
 REGISTRATION_NAME: Final = "controllerregistration.core.gardener.cloud/name"
 """Label of the Namespace of an installation in a seed."""
+RENDERING: Final = "controllerinstallation.core.gardener.cloud/rendering"
+"""Annotation of such a ManagedResource: digest of what its Secret was rendered from, and of the Secret's name."""
 
 SEED_NAMESPACE: Final = "garden"
 """The namespace of a seed with the ManagedResources of its installations."""

@@ -1,0 +1,96 @@
+"""How a turn of an installation ends: what its conditions say, and whether it failed.
+
+Source: controller-registration §3.5, §8.4, §8.10.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from hedgerow.api.registrations import CONTROLLER_INSTALLATIONS, INSTALLED, VALID
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.conditions import Condition, ConditionStatus, get_or_init, updated
+from hedgerow.machinery.failures import Failure, retryable_failure
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.plan import MergePatch, Plan, WriteResult
+from hedgerow.machinery.questions import NotAnswered
+from hedgerow.machinery.reading import UnreadableError
+from hedgerow.machinery.steps import Now
+from hedgerow.registration.conditions import write_conditions
+from hedgerow.registration.installations import Installation
+
+_UNPROCESSABLE: Final = 422
+
+
+class Claim(NamedTuple):
+    """What a condition is to say."""
+
+    status: ConditionStatus
+    reason: str
+    message: str
+    only_if_unknown: bool = False
+    """True: a status that is known stays."""
+
+    def of(self, condition: Condition, now: datetime) -> Condition:
+        """The condition that says so."""
+        if self.only_if_unknown and condition.status != ConditionStatus.UNKNOWN:
+            return condition
+        return updated(condition, self.status, self.reason, self.message, now=now)
+
+
+class Conclusion(NamedTuple):
+    """The end of one turn."""
+
+    failure: Failure | None = None
+    valid: Claim | None = None
+    installed: Claim | None = None
+    """What the conditions are to say; none: they stay as they are."""
+    requeue_after: float | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of a turn without conditions."""
+        return Plan(failures=(self.failure,) if self.failure else (), requeue_after=self.requeue_after)
+
+    async def told(self, installation: Manifest) -> Plan:
+        """The plan, once the conditions of the installation are stored."""
+        now = await Now()
+
+        def checked(existing: Sequence[Condition]) -> Sequence[Condition]:
+            claims = {VALID: self.valid, INSTALLED: self.installed}
+            initial = {type_: get_or_init(existing, type_, now) for type_ in claims}
+            return [claim.of(initial[type_], now) if claim else initial[type_] for type_, claim in claims.items()]
+
+        error = await write_conditions(CONTROLLER_INSTALLATIONS, installation, checked, "conditions")
+        if error is None or self.failure is not None:
+            return self.plan
+        return problem(key_of(installation), f"conditions cannot be stored: {error}").plan
+
+
+def problem(key: ObjectKey, text: str, *, valid: Claim | None = None, installed: Claim | None = None) -> Conclusion:
+    """The end of a turn that failed, and is tried again."""
+    return Conclusion(retryable_failure(CONTROLLER_INSTALLATIONS, key, text), valid, installed)
+
+
+def unread(key: ObjectKey, resource: Resource, answer: NotAnswered) -> Conclusion:
+    """The end of a turn that needs an object, which does not exist or cannot be read."""
+    name = resource.kind.removeprefix("Controller")
+    if answer.is_not_found:
+        message = f"Referenced {resource.kind} does not exist: {answer.message}"
+        claim = Claim(ConditionStatus.FALSE, f"{name}NotFound", message)
+    else:
+        message = f"Referenced {resource.kind} cannot be read: {answer.message}"
+        claim = Claim(ConditionStatus.UNKNOWN, f"{name}ReadError", message)
+    return problem(key, message, valid=claim)
+
+
+def unreadable(error: UnreadableError) -> NotAnswered:
+    """The answer about an object that has another shape than Gardener's."""
+    return NotAnswered(_UNPROCESSABLE, "Invalid", str(error))
+
+
+async def set_finalizers(installation: Installation, finalizers: Sequence[str]) -> WriteResult:
+    """Replace the finalizers of an installation, unless it has changed since it was read."""
+    patch = {"metadata": {"finalizers": [*finalizers] or None}}
+    key, version = key_of(installation.manifest), installation.resource_version
+    return await MergePatch(CONTROLLER_INSTALLATIONS, key, patch, "finalizer", version, cluster=Cluster.SOURCE)
