@@ -66,7 +66,7 @@ def measure(command: Command, seconds: int = SECONDS, rotations: int = ROTATIONS
             yield Figure.at_least(what, came_of_it.per_second, "reviews/s", goal)
             if connections == 1:
                 yield Figure.at_most(f"{what}: half of them within", came_of_it.p50, "ms", 0.5)
-            yield _tail(what, connections, came_of_it)
+            yield tail(what, connections, came_of_it)
         before = server.memory()
         server.load("-seconds", str(PATIENCE), "-connections", "16", "-requests", str(MANY))
         yield Figure.at_most(f"memory that {MANY} reviews leave behind", server.memory() - before, "MiB", 5)
@@ -74,7 +74,8 @@ def measure(command: Command, seconds: int = SECONDS, rotations: int = ROTATIONS
         yield _rotated(server, rotations)
 
 
-def _tail(what: str, connections: int, came_of_it: Load) -> Figure:
+def tail(what: str, connections: int, came_of_it: Load) -> Figure:
+    """The latency that 99 % of reviews stay below."""
     name = f"{what}: 99 % of them within"
     if connections == 16:  # noqa: PLR2004 -- the row that has a goal
         return Figure.at_most(name, came_of_it.p99, "ms", 15)

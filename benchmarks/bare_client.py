@@ -25,10 +25,10 @@ def send_all(plane: ControlPlane, requests: Iterable[Prepared]) -> float:
     return send_chains(plane, ((request,) for request in requests))
 
 
-def send_chains(plane: ControlPlane, chains: Iterable[Iterable[Prepared]]) -> float:
+def send_chains(plane: ControlPlane, chains: Iterable[Iterable[Prepared]], at_once: int = IN_FLIGHT) -> float:
     """The same for requests that follow one another: of each chain one is under way at a time."""
     with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
-        return runner.run(_send_chains(plane, iter(chains)))
+        return runner.run(_send_chains(plane, iter(chains), at_once))
 
 
 def session(plane: ControlPlane) -> aiohttp.ClientSession:
@@ -48,7 +48,7 @@ async def send(client: aiohttp.ClientSession, request: Prepared) -> None:
         response.raise_for_status()
 
 
-async def _send_chains(plane: ControlPlane, chains: Iterator[Iterable[Prepared]]) -> float:
+async def _send_chains(plane: ControlPlane, chains: Iterator[Iterable[Prepared]], at_once: int) -> float:
     async def work(client: aiohttp.ClientSession) -> None:
         for chain in chains:
             for request in chain:
@@ -58,7 +58,7 @@ async def _send_chains(plane: ControlPlane, chains: Iterator[Iterable[Prepared]]
         gc.disable()  # the prepared objects of a large cluster would be searched again and again
         try:
             began = time.perf_counter()
-            await asyncio.gather(*(work(client) for _ in range(IN_FLIGHT)))
+            await asyncio.gather(*(work(client) for _ in range(at_once)))
             return time.perf_counter() - began
         finally:
             gc.enable()

@@ -1,4 +1,4 @@
-"""`hedgerow run resource-manager` as a process that is measured: its start, processor time, memory, and metrics."""
+"""`hedgerow run` as a process that is measured: its start, processor time, memory, and metrics."""
 
 import http.client
 import json
@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -34,7 +34,7 @@ WORKING: Final = "Controller networkpolicy works"
 class ResourceManager:
     """A running process, with the default configuration and whatever a measurement adds to its client connection."""
 
-    def __init__(self, process: subprocess.Popen[bytes], began: float, log: Path, ports: tuple[int, int, int]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], began: float, log: Path, ports: Sequence[int]) -> None:
         self.began: Final = began
         """When it was started, in seconds of Unix time."""
         self._process = process
@@ -69,17 +69,33 @@ class ResourceManager:
             blocks: a file in which the blocks of its event loop are noted; none: they are not.
             connection: fields for `sourceClientConnection`.
         """
+        ports = free_ports(3)
+        content = _configuration(plane, ports, connection)
+        content["leaderElection"] |= election
+        content["controllers"] = controllers or {"networkPolicy": {"enabled": True}}
+        if certificate is not None:
+            content["server"]["webhooks"] = listening(ports[2]) | {"tls": {"serverCertDir": str(certificate)}}
+            content["webhooks"] = dict(webhooks)
+        with cls.running(command, name, "resource-manager", content, ports, blocks=blocks) as process:
+            yield process
+
+    @classmethod
+    @contextmanager
+    def running(
+        cls,
+        command: Command,
+        name: str,
+        component: str,
+        configuration: Mapping[str, Any],
+        ports: Sequence[int],
+        *,
+        blocks: Path | None = None,
+    ) -> Iterator[Self]:
+        """A process of a component with a configuration that names these ports: for probes, metrics, webhooks."""
         with TemporaryDirectory(prefix="hedgerow-benchmark-") as folder:
             config, log = Path(folder, "config.yaml"), Path(folder, "log")
-            health, metrics, reviews = free_ports(3)
-            content = _configuration(plane, (health, metrics), connection)
-            content["leaderElection"] |= election
-            content["controllers"] = controllers or {"networkPolicy": {"enabled": True}}
-            if certificate is not None:
-                content["server"]["webhooks"] = _listening(reviews) | {"tls": {"serverCertDir": str(certificate)}}
-                content["webhooks"] = dict(webhooks)
-            config.write_text(yaml.safe_dump(content), encoding="utf-8")
-            arguments = ("run", "resource-manager", "--config", str(config))
+            config.write_text(yaml.safe_dump(configuration), encoding="utf-8")
+            arguments = ("run", component, "--config", str(config))
             if blocks is None:
                 line = command.line(name, *arguments)
             else:
@@ -88,13 +104,18 @@ class ResourceManager:
             with log.open("wb") as output:
                 began = time.time()
                 process = subprocess.Popen(line, env=environment, cwd=REPOSITORY, stdout=output, stderr=output)
-            running = cls(process, began, log, (health, metrics, reviews))
+            running = cls(process, began, log, ports)
             try:
                 yield running
                 running._stop()
             finally:
                 process.kill()
                 process.wait()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
 
     # What it uses.
 
@@ -198,8 +219,8 @@ def buckets(samples: list[Sample], histogram: str) -> dict[float, float]:
     return {float(sample.labels["le"]): sample.value for sample in samples if sample.name == f"{histogram}_bucket"}
 
 
-def _configuration(plane: ControlPlane, ports: tuple[int, int], connection: Mapping[str, Any]) -> dict[str, Any]:
-    health, metrics = map(_listening, ports)
+def _configuration(plane: ControlPlane, ports: Sequence[int], connection: Mapping[str, Any]) -> dict[str, Any]:
+    health, metrics = map(listening, ports[:2])
     return {
         "apiVersion": "resourcemanager.config.gardener.cloud/v1alpha1",
         "kind": "ResourceManagerConfiguration",
@@ -209,5 +230,6 @@ def _configuration(plane: ControlPlane, ports: tuple[int, int], connection: Mapp
     }
 
 
-def _listening(port: int) -> dict[str, Any]:
+def listening(port: int) -> dict[str, Any]:
+    """An endpoint of `server` in a configuration."""
     return {"bindAddress": "127.0.0.1", "port": port}

@@ -38,7 +38,7 @@ BATCH: Final = f"rsyslogd-pstats: BEGIN\n{RECORD}\nrsyslogd-pstats: END\n"
 def measure() -> Iterator[Figure]:
     """Milliseconds for each."""
     config = decode(DOCUMENT, is_strict=True).unwrap()
-    osc = _operating_system_config()
+    osc = operating_system_config()
     yield Figure.at_most("all files of a node rendered", _milliseconds(lambda: [*_files(config)]), "ms", 1)
     decided = _milliseconds(lambda: with_node_files(osc, config, SHOOT, "ref-rsyslog-tls"))
     yield Figure("an OperatingSystemConfig with 40 files of others decided about", decided, "ms")
@@ -49,7 +49,8 @@ def _files(config: RsyslogRelpConfig) -> Iterator[Mapping[str, Any]]:
     return node_files(config, SHOOT, "ref-rsyslog-tls")
 
 
-def _operating_system_config() -> Mapping[str, Any]:
+def operating_system_config() -> Mapping[str, Any]:
+    """The part of one that counts, with files and units of others."""
     content = {"inline": {"encoding": "b64", "data": "x" * 400}}
     files = [{"path": f"/etc/theirs/{number}", "permissions": 0o644, "content": content} for number in range(OTHERS)]
     units = [{"name": f"theirs-{number}.service", "content": "x" * 400} for number in range(OTHERS // 4)]

@@ -1,0 +1,91 @@
+"""How fast the process adds the files of a node to OperatingSystemConfigs, asked directly over HTTPS.
+
+The API server beside it stores what the webhook reads: Clusters, Extensions, and Secrets with certificates.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from benchmarks.admission import SECONDS, Server, tail
+from benchmarks.bare_client import send_all
+from benchmarks.figures import Figure
+from benchmarks.launch import Command
+from benchmarks.load_generator import UID
+from benchmarks.rsyslog_process import Extension, cluster, creation, extension, namespace_of, seed
+from benchmarks.rsyslog_relp import DOCUMENT, operating_system_config
+from hedgerow.admission import request
+from hedgerow.admission.review import V1, answer
+from hedgerow.admission.webhook import apply_rules
+from hedgerow.api.gardener import EXTENSIONS, OPERATING_SYSTEM_CONFIGS
+from hedgerow.api.kubernetes import SECRETS
+from hedgerow.rsyslog_relp import decode
+from hedgerow.rsyslog_relp.operating_system_config import PATH, shoot_identity, with_node_files
+from hedgerow_adapters.protocol import json_codec
+from hedgerow_adapters.registrations.dispatch import review_document
+from tests.control_plane import ControlPlane
+from tests.e2e.admission_server.clients import issue
+
+RATES: Final = {1: 2000, 16: 3000}
+"""Goals: reviews per second by connections."""
+SHOOTS: Final = 100
+PLAIN, SECURED = 0, 1
+"""The Shoots that are asked about: one without certificates and one with them."""
+CERTIFICATES: Final = "ref-rsyslog-tls"
+CONFIGS: Final = {PLAIN: {**DOCUMENT, "tls": None}, SECURED: DOCUMENT}
+
+
+def measure(command: Command, seconds: int = SECONDS) -> Iterator[Figure]:
+    """Reviews per second and latencies by connections."""
+    with TemporaryDirectory(prefix="hedgerow-benchmark-") as name, seed(SHOOTS) as plane:
+        folder = Path(name)
+        certificate = issue(folder / "pair")
+        _fill(plane)
+        with Extension.serving(command, "rsyslog-admission", plane, certificate) as process:
+            process.wait_for(process.is_ready, "is not ready")
+            url = f"https://127.0.0.1:{process.webhook_port}{PATH}?timeout=10s"
+            for shoot, config in CONFIGS.items():
+                documents = folder / str(shoot)
+                documents.mkdir()
+                _write_documents(documents, shoot, config)
+                server = Server(url, process.pid, documents)
+                server.load("-seconds", "2", "-connections", "16")
+                for connections, goal in RATES.items():
+                    loaded = server.load("-seconds", str(seconds), "-connections", str(connections))
+                    what = "OperatingSystemConfigs over HTTPS" + (", with TLS" if shoot == SECURED else "")
+                    what = f"{what}, {connections} connection{'s' if connections > 1 else ''}"
+                    if shoot == PLAIN:
+                        yield Figure.at_least(what, loaded.per_second, "reviews/s", goal)
+                        yield tail(what, connections, loaded)
+                    else:
+                        yield Figure(what, loaded.per_second, "reviews/s")
+
+
+def _fill(plane: ControlPlane) -> None:
+    """Every Shoot has the extension, and its certificates."""
+    extensions = (extension(number, CONFIGS[number % len(CONFIGS)]) for number in range(SHOOTS))
+    send_all(plane, (creation(EXTENSIONS, each) for each in extensions))
+    data = dict.fromkeys(("ca", "crt", "key"), "QUFB" * 400)
+    secrets = (
+        {"metadata": {"namespace": namespace_of(number), "name": CERTIFICATES}, "data": data}
+        for number in range(SHOOTS)
+    )
+    send_all(plane, (creation(SECRETS, each) for each in secrets))
+
+
+def _write_documents(folder: Path, number: int, document: Mapping[str, Any]) -> None:
+    """What is asked, as an API server would, and what is to be answered."""
+    namespace, osc = namespace_of(number), operating_system_config()
+    metadata = {"namespace": namespace, "name": "nodes"}
+    typed = {"apiVersion": OPERATING_SYSTEM_CONFIGS.api_version, "kind": OPERATING_SYSTEM_CONFIGS.kind}
+    asked = request.creation(OPERATING_SYSTEM_CONFIGS, {**typed, "metadata": metadata, **osc})
+    question = review_document(asked)
+    question["request"]["uid"] = UID
+    config = decode(document, is_strict=False).unwrap()
+    identity = shoot_identity(namespace, cluster(number)[1]["spec"]["shoot"])
+    secret = CERTIFICATES if config.active_tls else None
+    rule = ("rsyslog-relp", lambda before: with_node_files(before, config, identity, secret))
+    decision = apply_rules(asked.object, [rule])
+    (folder / "review.json").write_bytes(json_codec.encode(question))
+    (folder / "answer.json").write_bytes(json_codec.encode(answer(V1, UID, decision, json_codec.encode)))
