@@ -7,7 +7,6 @@ Source: rsyslog-relp §8 to §11; decisions D-12, D-15.
 """
 
 import json
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,7 +24,12 @@ ACTION_NAME: Final = "rsyslog-relp"
 DOCUMENTATION: Final = "https://github.com/gardener/gardener-extension-shoot-rsyslog-relp"
 HOST: Final = "/host"
 """Where the cleaner sees the root of its node."""
-_CONTROL_CHARACTER: Final = re.compile(r"[\x00-\x1f\x7f]")
+_IN_PARAMETERS: Final = {ord(character): f"\\{character}" for character in '"\\'}
+_IN_EXPRESSIONS: Final = {
+    **{code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F)},
+    **_IN_PARAMETERS,
+    ord("$"): "\\$",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +43,12 @@ class ShootIdentity:
 
 def expression_string(text: str) -> str:
     """A text as a string in an expression of RainerScript, where `$` begins a property."""
-    escaped = re.sub(r'(["\\$])', r"\\\1", text)
-    return '"' + _CONTROL_CHARACTER.sub(lambda found: f"\\x{ord(found[0]):02x}", escaped) + '"'
+    return f'"{text.translate(_IN_EXPRESSIONS)}"'
 
 
 def parameter_string(value: object) -> str:
     """A value as a parameter of a RainerScript object, which knows no escapes but those of quotes and backslashes."""
-    return '"' + re.sub(r'(["\\])', r"\\\1", str(value)) + '"'
+    return f'"{str(value).translate(_IN_PARAMETERS)}"'
 
 
 @cache
@@ -57,6 +60,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        auto_reload=False,
         comment_start_string="{#-",  # bash has {# of its own
     )
     environment.filters |= {
