@@ -154,9 +154,10 @@ class Reviewer:
     async def wait_for_caches(self, path: str, patience: float) -> bool:
         """True when the caches that the webhook at a path reads are complete, false after so many seconds."""
         served = self._served[path]
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(patience):
-                await served.complete()
+        if not served.is_complete:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(patience):
+                    await served.complete()
         return served.is_complete
 
     async def review(

@@ -36,6 +36,7 @@ from hedgerow.rsyslog_relp.config import RsyslogRelpConfig
 from hedgerow.rsyslog_relp.monitoring import monitoring_config_map
 from hedgerow.rsyslog_relp.naming import CLEANER_MANAGED_RESOURCE, FINALIZER, MONITORING_CONFIG_MAP, TYPE
 from hedgerow.rsyslog_relp.operating_system_config import provider_config, referenced_secret
+from hedgerow.rsyslog_relp.seed import transform_cluster, transform_extension
 from hedgerow.rsyslog_relp.validation import PublicKey, secret_problem
 
 NAME: Final = "shoot_rsyslog_relp_lifecycle_controller"
@@ -68,7 +69,7 @@ def lifecycle_controller(
         name=NAME,
         primary=EXTENSIONS,
         watches=(
-            Watch(EXTENSIONS, operations.transform_extension(TYPE), _unless_failed, predicate, is_desired_state=True),
+            Watch(EXTENSIONS, transform_extension, _unless_failed, predicate, is_desired_state=True),
             Watch(CLUSTERS, transform_cluster, no_key),
             Watch(MANAGED_RESOURCES, _transform_cleaner, _extension_of, field_selector=cleaner_only),
         ),
@@ -94,21 +95,6 @@ def _unless_failed(extension: Manifest, snapshot: Snapshot) -> tuple[ObjectKey, 
 
 def _extension_of(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
     return (ObjectKey(key_of(managed_resource).namespace, TYPE),)
-
-
-def transform_cluster(cluster: Manifest) -> Manifest:
-    """What decisions read of a Cluster: name, and of its Shoot deletion, hibernation, resources, last operation."""
-    shoot = object_at(cluster, "spec", "shoot")
-    status, force = object_at(shoot, "status"), annotations_of(shoot).get(FORCE_DELETION, "")
-    reduced = {
-        "metadata": {
-            "annotations": {FORCE_DELETION: force},
-            "deletionTimestamp": object_at(shoot, "metadata").get("deletionTimestamp"),
-        },
-        "spec": {name: object_at(shoot, "spec").get(name) for name in ("hibernation", "resources")},
-        "status": {"hibernated": status.get("hibernated"), "lastOperation": status.get("lastOperation")},
-    }
-    return {"metadata": {"name": key_of(cluster).name}, "spec": {"shoot": reduced} if shoot else {}}
 
 
 def _transform_cleaner(managed_resource: Manifest) -> Manifest:

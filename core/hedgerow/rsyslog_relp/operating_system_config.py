@@ -1,7 +1,8 @@
 """The webhook that adds files and a unit to the OperatingSystemConfigs of Shoots that have the extension.
 
-Decides from the OperatingSystemConfig, the Cluster, the Extension and, with TLS, the Secret with certificates, which it
-reads live. Files refer to that Secret; private keys never stand in an OperatingSystemConfig.
+Decides from the OperatingSystemConfig, the Cluster, the Extension and, with TLS, the Secret with certificates. The
+Secret is read live, and so is what the caches lack. Files refer to it; private keys never stand in an
+OperatingSystemConfig.
 
 Source: rsyslog-relp §7; decisions D-10, D-11.
 """
@@ -18,6 +19,7 @@ from hedgerow.admission.webhook import INVALID, Allowed, Decision, Denied, Webho
 from hedgerow.api.gardener import CLUSTERS, EXTENSIONS, OPERATING_SYSTEM_CONFIGS
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.machinery.controller import Read
 from hedgerow.machinery.failures import joined
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
@@ -33,6 +35,7 @@ from hedgerow.rsyslog_relp.rendering import (
     pstats_script,
     rsyslog_configuration,
 )
+from hedgerow.rsyslog_relp.seed import transform_cluster, transform_extension
 from hedgerow.rsyslog_relp.validation import PublicKey, config_problems, resource_reference, secret_problem
 
 NAME: Final = "operating-system-config"
@@ -57,25 +60,31 @@ def operating_system_config_webhook(
         public_key: reads the values of Secrets; without it they may be anything.
     """
 
-    async def review(request: AdmissionRequest, snapshot: Snapshot) -> Decision:  # noqa: ARG001 -- reads live only
-        return await _reviewed(request, paths, public_key)
+    async def review(request: AdmissionRequest, snapshot: Snapshot) -> Decision:
+        return await _reviewed(request, snapshot, paths, public_key)
 
-    reads = (CLUSTERS, EXTENSIONS, SECRETS)
-    permissions = tuple(Permission.of(resource, "get") for resource in reads)
-    return Webhook(NAME, PATH, mutating(OPERATING_SYSTEM_CONFIGS, review), permissions=permissions)
+    return Webhook(
+        NAME,
+        PATH,
+        mutating(OPERATING_SYSTEM_CONFIGS, review),
+        reads=(Read(CLUSTERS, transform_cluster), Read(EXTENSIONS, transform_extension)),
+        permissions=tuple(Permission.of(resource, "get") for resource in (CLUSTERS, EXTENSIONS, SECRETS)),
+    )
 
 
-async def _reviewed(request: AdmissionRequest, paths: HostPaths, public_key: PublicKey | None) -> Decision:
+async def _reviewed(
+    request: AdmissionRequest, snapshot: Snapshot, paths: HostPaths, public_key: PublicKey | None
+) -> Decision:
     """Read what the files depend on, and add them."""
     osc, namespace = request.object, request.namespace
     if not is_concerned(osc):
         return Allowed()
-    shoot = await _shoot(namespace)
+    shoot = await _shoot(namespace, snapshot)
     if isinstance(shoot, Denied):
         return shoot
     if text_at(shoot, "metadata", "deletionTimestamp"):
         return Allowed()
-    config = await _config(namespace)
+    config = await _config(namespace, snapshot)
     if isinstance(config, Denied):
         return config
     secret = await _secret(namespace, shoot, config.active_tls, public_key)
@@ -85,17 +94,19 @@ async def _reviewed(request: AdmissionRequest, paths: HostPaths, public_key: Pub
     return apply_rules(osc, [("rsyslog-relp", lambda osc: with_node_files(osc, config, identity, secret, paths))])
 
 
-async def _shoot(namespace: str) -> Manifest | Denied:
+async def _shoot(namespace: str, snapshot: Snapshot) -> Manifest | Denied:
     """The Shoot of a namespace, which stands in the Cluster of its name."""
-    cluster = await _read(CLUSTERS, ObjectKey("", namespace))
+    key = ObjectKey("", namespace)
+    cluster = snapshot.get(CLUSTERS, key) or await _read(CLUSTERS, key)
     if isinstance(cluster, NotAnswered):
         return _denied(f"could not get cluster for namespace '{namespace}': {cluster.message}", cluster)
     return object_at(cluster, "spec", "shoot") or _denied("cluster.shoot is not yet populated")
 
 
-async def _config(namespace: str) -> RsyslogRelpConfig | Denied:
+async def _config(namespace: str, snapshot: Snapshot) -> RsyslogRelpConfig | Denied:
     """The valid configuration in the Extension of a namespace."""
-    extension = await _read(EXTENSIONS, ObjectKey(namespace, TYPE))
+    key = ObjectKey(namespace, TYPE)
+    extension = snapshot.get(EXTENSIONS, key) or await _read(EXTENSIONS, key)
     if isinstance(extension, NotAnswered):
         return _denied(f"failed to get extension '{namespace}/{TYPE}': {extension.message}", extension)
     config = provider_config(object_at(extension, "spec").get("providerConfig"))
@@ -215,16 +226,12 @@ def _inline(path: str, text: str) -> Entry:
 def _upserted(entries: Sequence[Any], ours: Sequence[Entry], key: str) -> list[Any]:
     """Entries with ours at the first entry of the same key each, or else at the end."""
     result = [*entries]
-    places: dict[Any, int] = {}
+    missing = {entry[key]: entry for entry in ours}
     for place, entry in enumerate(entries):
-        if isinstance(entry, Mapping) and isinstance(entry.get(key), str):
-            places.setdefault(entry[key], place)
-    for entry in ours:
-        if entry[key] in places:
-            result[places[entry[key]]] = entry
-        else:
-            result.append(entry)
-    return result
+        identity = entry.get(key) if isinstance(entry, dict) else None
+        if isinstance(identity, str) and identity in missing:
+            result[place] = missing.pop(identity)
+    return [*result, *missing.values()]
 
 
 async def _read(resource: Resource, key: ObjectKey) -> Manifest | NotAnswered:

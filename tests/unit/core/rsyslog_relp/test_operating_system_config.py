@@ -11,7 +11,7 @@ from hedgerow.admission.request import creation, deletion
 from hedgerow.api.gardener import CLUSTERS, EXTENSIONS, OPERATING_SYSTEM_CONFIGS
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.objects import Manifest
-from hedgerow.machinery.questions import NotAnswered
+from hedgerow.machinery.questions import Answer, NotAnswered, Question
 from hedgerow.rsyslog_relp.config import RsyslogRelpConfig
 from hedgerow.rsyslog_relp.naming import TYPE, UNIT
 from hedgerow.rsyslog_relp.operating_system_config import (
@@ -19,7 +19,7 @@ from hedgerow.rsyslog_relp.operating_system_config import (
     shoot_identity,
     with_node_files,
 )
-from tests.unit.core.admission.world import decided, told
+from tests.unit.core.admission.world import answered, decided, reviewed, told, world
 from tests.unit.core.rsyslog_relp.configs import SHOOT, plain, secured, valid_configs
 
 NAMESPACE = "shoot--bar--foo"
@@ -193,6 +193,22 @@ def test_the_secret_has_to_be_there_and_to_hold_three_values() -> None:
     assert message(osc(), *world, secret("ca", "crt", "key", "x")) == (
         f"{failed}secret {NAMESPACE}/ref-tls-v2 should have only three data entries"
     )
+
+
+def test_what_caches_show_is_not_read_live_but_certificates_are() -> None:
+    objects = (cluster(REFERENCE), extension(secured()), secret("ca", "crt", "key"))
+    asked = creation(OPERATING_SYSTEM_CONFIGS, osc())
+
+    def live(question: Question) -> Answer:
+        return answered(question, objects)
+
+    from_caches, questions = reviewed(WEBHOOK, asked, world(WEBHOOK, *objects), live)
+    assert [question.resource for question in questions] == [SECRETS]
+
+    from_server, questions = reviewed(WEBHOOK, asked, world(WEBHOOK), live)
+    assert [question.resource for question in questions] == [CLUSTERS, EXTENSIONS, SECRETS]
+    assert isinstance(from_caches, Mutated)
+    assert from_server == from_caches
 
 
 def test_what_cannot_be_read_is_undecided() -> None:
