@@ -62,6 +62,35 @@ class _Process(Document):
     """Whether a Seed itself needs extensions, those of its own provider and of its DNS provider."""
 
 
+class DefaultsSettings(Switched):
+    """Sets the defaults of ControllerRegistrations."""
+
+    enabled: bool = False
+    """Whether the webhook is served and registered."""
+
+
+class ValidationSettings(Switched):
+    """Refuses ControllerRegistrations, ControllerDeployments and ControllerInstallations that are not valid."""
+
+    enabled: bool = False
+    """Whether the webhook is served and registered."""
+
+
+class RegisteredTypesSettings(Switched):
+    """Refuses Seeds, Shoots, BackupBuckets and BackupEntries that use a type that nobody has registered."""
+
+    enabled: bool = False
+    """Whether the webhook is served and registered."""
+
+
+class GardenWebhooks(Section):
+    """What the API server of the garden asks the process. None has to run: controllers set the defaults, too."""
+
+    controller_registration_defaults: DefaultsSettings = DefaultsSettings()
+    controller_registration_validation: ValidationSettings = ValidationSettings()
+    registered_types: RegisteredTypesSettings = RegisteredTypesSettings()
+
+
 class ControllerManagerConfiguration(_Process):
     """The component configuration of `hedgerow run controller-manager`."""
 
@@ -73,6 +102,7 @@ class ControllerManagerConfiguration(_Process):
     leader_election: LeaderElection = LeaderElection(resource_name="hedgerow-controller-manager")
     """Which Lease of the garden replicas compete for."""
     controllers: GardenControllers = GardenControllers()
+    webhooks: GardenWebhooks = GardenWebhooks()
 
 
 class ControllerInstallationSettings(Switched):

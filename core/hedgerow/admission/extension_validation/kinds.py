@@ -228,7 +228,7 @@ def review(kind: str, request: AdmissionRequest) -> Decision:
     if denied := next(filter(None, (_undecodable(rules, manifest) for manifest in manifests)), None):
         return denied
     errors = () if request.operation == DELETE else tuple(islice(rules.errors(*manifests), MOST_ERRORS + 1))
-    return _invalid(rules.resource, key_of(request.object).name, errors) if errors else Allowed()
+    return invalid_object(rules.resource, key_of(request.object).name, errors) if errors else Allowed()
 
 
 def _undecodable(rules: Kind, manifest: Any) -> Denied | None:
@@ -238,7 +238,8 @@ def _undecodable(rules: Kind, manifest: Any) -> Denied | None:
     return bad_request(_listed(misfits)) if misfits else None
 
 
-def _invalid(resource: Resource, name: str, errors: Sequence[Problem]) -> Denied:
+def invalid_object(resource: Resource, name: str, errors: Sequence[Problem]) -> Denied:
+    """The denial of an object with errors, as a Status of the API server tells them."""
     causes = [{"reason": error.reason, "message": error.body, "field": error.path} for error in errors[:MOST_ERRORS]]
     return Denied(
         INVALID,
