@@ -15,6 +15,7 @@ COPY core core
 COPY adapters adapters
 COPY entrypoints entrypoints
 COPY examples examples
+COPY deploy/charts deploy/charts
 RUN python -m hatchling build -t wheel -d /build/dist \
  && python -m pip --python /opt/hedgerow install --no-deps --no-index /build/dist/*.whl
 

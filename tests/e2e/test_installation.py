@@ -1,6 +1,7 @@
 """The Helm chart and `hedgerow install` make the same objects, and an API server takes them."""
 
 import subprocess
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -146,6 +147,20 @@ def test_odd_values_are_taken_by_both(tmp_path: Path, component: str, values: Ma
     file.write_text(yaml.safe_dump(values), encoding="utf-8")
 
     assert objects(by_helm(file, "--include-crds", chart=component)) == objects(by_command(file, component=component))
+
+
+def test_gardener_renders_what_the_command_prints(tmp_path: Path) -> None:
+    case = FOLDERS[RSYSLOG_RELP] / "for-a-controller-installation" / "values.yaml"
+    registered = run_here("install", RSYSLOG_RELP, "--as", "controller-registration").stdout
+    helm_values = next(yaml.safe_load_all(registered))["helm"]
+    chart, values = tmp_path / "chart.tgz", tmp_path / "values.yaml"
+    chart.write_bytes(b64decode(helm_values["rawChart"]))
+    of_gardener = {"gardener": yaml.safe_load(case.read_text(encoding="utf-8"))["gardener"]}
+    values.write_text(yaml.safe_dump({**helm_values["values"], **of_gardener}), encoding="utf-8")
+
+    rendered = objects(by_helm(values, "--skip-tests", chart=str(chart)))
+
+    assert rendered == objects(by_command(case, component=RSYSLOG_RELP))
 
 
 @pytest.fixture

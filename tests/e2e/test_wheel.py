@@ -57,6 +57,13 @@ def test_the_installed_examples_can_be_planned_for(installed: Path, tmp_path: Pa
     assert "NetworkPolicy" in done.stdout
 
 
+def test_the_installed_command_brings_its_charts_along(installed: Path, tmp_path: Path) -> None:
+    done = run_installed(installed, tmp_path, "install", "rsyslog-relp", "--as", "controller-registration")
+
+    assert done.returncode == 0
+    assert "rawChart: " in done.stdout
+
+
 def test_the_installed_command_can_run(installed: Path, tmp_path: Path) -> None:
     """Every module that the process needs is in the wheel: without a kubeconfig it gets as far as asking for one."""
     config = tmp_path / "config.yaml"

@@ -44,6 +44,8 @@ class Installation(Generic[V, C]):
     certificate."""
     definitions: ClassVar[tuple[CustomResource, ...]] = ()
     """The resources that it defines."""
+    extension_type: ClassVar[str] = ""
+    """The type of the Extensions that it looks after; empty: Gardener does not install it."""
 
     values: V
     namespace: str

@@ -15,6 +15,7 @@ from hedgerow.installation.values import Name, config_schema
 from hedgerow.machinery.configuration.reading import head
 from hedgerow.machinery.objects import Manifest
 from hedgerow.rsyslog_relp.configuration import RsyslogRelpConfiguration
+from hedgerow.rsyslog_relp.naming import TYPE
 from hedgerow.rsyslog_relp.registration import NAME, registered_webhooks, webhook_configurations
 
 
@@ -46,6 +47,7 @@ class RsyslogRelpInstallation(Installation[Values, RsyslogRelpConfiguration]):
     process = NAME
     description = "The extension shoot-rsyslog-relp of hedgerow: nodes of a Shoot forward their logs to a RELP server"
     values_type = Values
+    extension_type = TYPE
     completion: ClassVar[Mapping[str, Any]] = {"controllers": {"heartbeat": {"namespace": NAMESPACE}}}
 
     @property

@@ -1,12 +1,17 @@
 """`hedgerow install`: what has to be in a cluster for a component to run there."""
 
-import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import click
 from returns.result import Failure
 
+from hedgerow.extensions.controller_registration import (
+    PRIORITY_CLASS,
+    DeploymentVersion,
+    controller_registration,
+)
 from hedgerow.installation.installation import completion, filled
 from hedgerow.installation.manifests import manifests
 from hedgerow.installation.values import TargetValues, Values
@@ -14,8 +19,9 @@ from hedgerow.installation.workload import Installed
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.documents.yaml_texts import sorted_yaml
 from hedgerow.version import __version__
-from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, home_namespace, object_format
-from hedgerow_entrypoints.cli.stated_values import stated_values
+from hedgerow_adapters.charts.packing import packed
+from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, Option, home_namespace, object_format
+from hedgerow_entrypoints.cli.stated_values import complete_values, stated_values
 from hedgerow_entrypoints.components import INSTALLABLE, component
 from hedgerow_entrypoints.components.registry import Component
 from hedgerow_entrypoints.errors import CommandError, note
@@ -23,7 +29,8 @@ from hedgerow_entrypoints.errors import CommandError, note
 EXAMPLES: Final = """\b
 Examples:
   hedgerow install resource-manager -n garden -f values.yaml | kubectl apply -f -
-  hedgerow install resource-manager -n shoot--a--b -f values.yaml --part target"""
+  hedgerow install resource-manager -n shoot--a--b -f values.yaml --part target
+  hedgerow install rsyslog-relp --as controller-registration | kubectl apply -f -"""
 
 
 _FILES: Final = click.option(
@@ -38,6 +45,21 @@ _PART: Final = click.option(
     type=click.Choice(["source", "target", "all"]),
     help="For the cluster where it runs, for a separate target cluster, or both.  [default: source]",
 )
+_MANIFESTS: Final = "manifests"
+_FORMS: Final = {
+    "controller-registration": DeploymentVersion.V1,
+    "controller-registration-v1beta1": DeploymentVersion.V1BETA1,
+}
+_AS: Final = click.option(
+    "--as",
+    "form",
+    type=click.Choice([_MANIFESTS, *_FORMS]),
+    default=_MANIFESTS,
+    show_default=True,
+    help="The manifests for one cluster; or a ControllerRegistration, and a ControllerDeployment with the chart in it, "
+    "by which Gardener installs it. There --namespace does not matter.",
+)
+_PACKAGE: Final = Path(__file__).parents[1]
 
 
 class Components(click.Group):
@@ -94,14 +116,24 @@ def installation(of: Component[Any], values: Values, namespace: str) -> Installe
 
 def _command(of: Component[Any]) -> click.Command:
     """The subcommand that installs a component."""
-    values = declared_installation(of).values_type
+    declared = declared_installation(of)
 
-    def run(files: Sequence[str], settings: Sequence[str], *, namespace: str, output: str, **options: str) -> None:
-        wanted = installation(of, stated_values(values, files, settings, **options), namespace)
-        objects = manifests(wanted, sorted_yaml(wanted.document))
-        if isinstance(objects, Failure):
-            raise CommandError(*objects.failure())
-        click.echo(OBJECT_FORMATS[output](objects.unwrap()), nl=False)
+    def run(files: Sequence[str], settings: Sequence[str], *, namespace: str, output: str, **options: Any) -> None:
+        form = options.pop("form", _MANIFESTS)
+        stated = stated_values(files, settings, **options)
+        if form != _MANIFESTS:
+            stated.setdefault("priorityClassName", PRIORITY_CLASS)
+        wanted = installation(of, complete_values(declared.values_type, stated), namespace)
+        made = manifests(wanted, sorted_yaml(wanted.document))
+        if isinstance(made, Failure):
+            raise CommandError(*made.failure())
+        objects = made.unwrap()
+        if form != _MANIFESTS:
+            if wanted.registered and not wanted.values.webhooks.ca_bundle:
+                note("warning: webhooks.caBundle is empty: API servers trust public authorities alone")
+            chart = packed(charts_folder() / declared.component)
+            objects = controller_registration(declared.extension_type, chart, stated, _FORMS[form])
+        click.echo(OBJECT_FORMATS[output](objects), nl=False)
 
     run.__doc__ = f"""Print the manifests of {of.name}: definitions, roles, pods, registrations of webhooks.
 
@@ -109,6 +141,18 @@ def _command(of: Component[Any]) -> click.Command:
 
     The namespace itself is not among them.
     """
-    options = [_FILES, _SETTINGS, _NAMESPACE, *([_PART] if issubclass(values, TargetValues) else ()), object_format()]
-    decorated = functools.reduce(lambda decorated, option: option(decorated), reversed(options), run)
+    options: list[Option] = [_FILES, _SETTINGS, _NAMESPACE]
+    if issubclass(declared.values_type, TargetValues):
+        options.append(_PART)
+    if declared.extension_type:
+        options.append(_AS)
+    decorated: Callable[..., Any] = run
+    for option in (object_format(), *reversed(options)):
+        decorated = option(decorated)
     return click.command(name=of.name, short_help=f"Print what {of.name} needs.")(decorated)
+
+
+def charts_folder() -> Path:
+    """Where the charts are: inside the installed package, or at the top of a checkout."""
+    installed = _PACKAGE / "charts"
+    return installed if installed.is_dir() else _PACKAGE.parents[1] / "deploy" / "charts"

@@ -22,11 +22,16 @@ _DOT: Final = re.compile(r"(?<!\\)\.")
 V = TypeVar("V", bound=Values)
 
 
-def stated_values(kind: type[V], files: Sequence[str], settings: Sequence[str], **options: str | None) -> V:
-    """The values of an installation: what a later file says counts more, then `NAME.NAME=VALUE`, then options."""
+def stated_values(files: Sequence[str], settings: Sequence[str], **options: str | None) -> dict[str, Any]:
+    """What a command line says about values: a later file counts more, then `NAME.NAME=VALUE`, then options."""
     of_options = {name: value for name, value in options.items() if value is not None}
-    layers = [default_values(kind), *map(_file, files), *map(_setting, settings), of_options]
-    values = read(kind, functools.reduce(combined, layers))
+    layers: list[Mapping[str, Any]] = [*map(_file, files), *map(_setting, settings), of_options]
+    return functools.reduce(functools.partial(combined, keeps_nulls=True), layers, {})
+
+
+def complete_values(kind: type[V], stated: Mapping[str, Any]) -> V:
+    """The values of an installation, with defaults for what is not stated."""
+    values = read(kind, combined(default_values(kind), stated))
     if isinstance(values, Failure):
         raise CommandError.of(f"values: {error}" for error in values.failure())
     return values.unwrap()
@@ -62,14 +67,20 @@ def _setting(text: str) -> dict[str, Any]:
     return setting
 
 
-def combined(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Values with others on top: objects are combined, null takes away what there is, everything else replaces."""
+def combined(below: Mapping[str, Any], above: Mapping[str, Any], *, keeps_nulls: bool = False) -> dict[str, Any]:
+    """Values with others on top: objects are combined, null takes away what there is, everything else replaces.
+
+    Args:
+        below: mostly the defaults.
+        above: the others.
+        keeps_nulls: whether null stays, to take away what is further below.
+    """
     result = dict(below)
     for name, value in above.items():
-        if value is None and name in result:
+        if value is None and name in result and not keeps_nulls:
             del result[name]
         elif isinstance(value, Mapping) and isinstance(result.get(name), Mapping):
-            result[name] = combined(result[name], value)
+            result[name] = combined(result[name], value, keeps_nulls=keeps_nulls)
         else:
             result[name] = value
     return result

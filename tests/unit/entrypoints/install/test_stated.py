@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hedgerow.resource_manager.installation import Values
-from hedgerow_entrypoints.cli.stated_values import stated_values
+from hedgerow_entrypoints.cli.stated_values import complete_values, stated_values
 from hedgerow_entrypoints.errors import CommandError
 
 
@@ -16,15 +16,19 @@ def file(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
+def completed(files: list[str], settings: list[str], **options: str | None) -> Values:
+    return complete_values(Values, stated_values(files, settings, **options))
+
+
 def test_nothing_stated_leaves_the_defaults() -> None:
-    assert stated_values(Values, [], []).replicas == 2
+    assert completed([], []).replicas == 2
 
 
 def test_later_files_and_settings_count_more_and_leave_the_rest(tmp_path: Path) -> None:
     first = file(tmp_path, "first.yaml", "{replicas: 3, resources: {limits: {memory: 1Gi}}, podLabels: {a: b}}")
     second = file(tmp_path, "second.yaml", "replicas: 4")
 
-    values = stated_values(Values, [first, second], ["resources.limits.cpu=1m", r"podLabels.example\.org/x=y"])
+    values = completed([first, second], ["resources.limits.cpu=1m", r"podLabels.example\.org/x=y"])
 
     assert values.replicas == 4
     assert values.resources.limits == {"memory": "1Gi", "cpu": "1m"}
@@ -33,18 +37,18 @@ def test_later_files_and_settings_count_more_and_leave_the_rest(tmp_path: Path) 
 
 
 def test_null_takes_a_default_away() -> None:
-    assert stated_values(Values, [], ["resources.limits.memory=null"]).resources.limits == {}
+    assert completed([], ["resources.limits.memory=null"]).resources.limits == {}
 
 
 @pytest.mark.parametrize(
     ("setting", "value"), [("true", True), ("12", 12), ("007", "007"), ("1.5", "1.5"), ("a=b", "a=b"), ("", "")]
 )
 def test_a_setting_is_what_it_reads_like(setting: str, value: object) -> None:
-    assert stated_values(Values, [], [f"config.x={setting}"]).config["x"] == value
+    assert completed([], [f"config.x={setting}"]).config["x"] == value
 
 
 def test_an_option_of_the_command_line_counts_most() -> None:
-    assert stated_values(Values, [], ["part=target"], part="all").part == "all"
+    assert completed([], ["part=target"], part="all").part == "all"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +66,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str, problem
     path = file(tmp_path, "values.yaml", text)
 
     with pytest.raises(CommandError) as refused:
-        stated_values(Values, [path], [])
+        completed([path], [])
 
     assert problem in " ".join(refused.value.sentences)
 
@@ -70,9 +74,9 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str, problem
 @pytest.mark.parametrize("setting", ["replicas", "=1", "image..tag=1", ".image=1", "image.=1"])
 def test_a_setting_without_a_name_or_a_value_is_refused(setting: str) -> None:
     with pytest.raises(CommandError, match=f"^--set {re.escape(setting)}: must be NAME=VALUE"):
-        stated_values(Values, [], [setting])
+        completed([], [setting])
 
 
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"absent\.yaml: No such file or directory"):
-        stated_values(Values, [str(tmp_path / "absent.yaml")], [])
+        completed([str(tmp_path / "absent.yaml")], [])
