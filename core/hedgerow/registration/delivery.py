@@ -18,6 +18,7 @@ from hedgerow.api.references import secret_names
 from hedgerow.api.registrations import INSTALLATION_NAME, RENDERING, SEED_NAMESPACE
 from hedgerow.machinery.charts import RenderChart, RenderedFile
 from hedgerow.machinery.documents.yaml_texts import sorted_yaml
+from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.machinery.reading import UnreadableError, with_value
@@ -51,7 +52,7 @@ def secret_data(files: Iterable[RenderedFile], injected: Callable[[Manifest], Ma
         try:
             objects = [sorted_yaml(injected(manifest)) for manifest in file.objects]
         except UnreadableError as error:
-            raise error.below(file.path) from error
+            raise UnreadableError(Problem(file.path, str(error.problem))) from error
         if objects:
             name = file.path.replace("/", "_")
             # Two paths may be one name.

@@ -70,9 +70,7 @@ async def _delete_namespace(key: ObjectKey) -> Manifest | NotAnswered | ApiError
     if namespace is None or isinstance(namespace, NotAnswered) or is_terminating(namespace):
         return namespace
     error = (await Delete(NAMESPACES, key, _REASON, uid_of(namespace))).error
-    if error is None or error.code == _CONFLICT:
-        return namespace
-    return None if error.is_not_found else error
+    return namespace if error is None or error.code == _CONFLICT else error
 
 
 async def _release(key: ObjectKey) -> Plan:

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any, Final
 
 from hedgerow.api.kubernetes import CONFIG_MAPS, NAMESPACES, SECRETS
@@ -19,10 +20,9 @@ from hedgerow.machinery.plan import Plan
 from hedgerow.registration.chart_deployment import InstallationConfig
 from hedgerow.registration.installing import installation_controller
 from hedgerow_adapters.memory import Answered, Fault
-from hedgerow_adapters.memory import requests as picks
 from hedgerow_adapters.memory.kinds import Kind
 from hedgerow_adapters.protocol import requests
-from hedgerow_adapters.protocol.transport import Response
+from hedgerow_adapters.protocol.transport import Request, Response
 from tests.unit.core.controllers.stage import Placed, Stage, World, in_source, in_target
 
 SEED: Final = "aws-eu1"
@@ -35,7 +35,7 @@ FINALIZER: Final = "core.gardener.cloud/controllerinstallation"
 KINDS: Final = (
     Kind(SEEDS, has_status=True, has_generation=True),
     Kind(CONTROLLER_REGISTRATIONS, has_generation=True),
-    Kind(CONTROLLER_DEPLOYMENTS, has_generation=True),
+    Kind(CONTROLLER_DEPLOYMENTS, fields=None, has_generation=True),
     Kind(CONTROLLER_INSTALLATIONS, has_status=True, has_generation=True),
     Kind(MANAGED_RESOURCES, has_status=True, has_generation=True),
 )
@@ -111,7 +111,7 @@ class Landscape:
             *in_source(*GARDEN, *garden),
             *in_target(of(NAMESPACES, "garden"), *seed),
         )
-        controller = installation_controller(InstallationConfig(SEED, **(config or {})))
+        controller = installation_controller(InstallationConfig(**{"seed": SEED, **(config or {})}))
         subject = next(each for each in objects if each[1]["kind"] == "ControllerInstallation")
         self.stage = Stage(World(controller, objects, subject, kinds=KINDS, render=self.render))
 
@@ -166,17 +166,22 @@ class Landscape:
         """Somebody deletes the installation, which stays while it has finalizers."""
         self.stage.clusters[Cluster.SOURCE].handle(requests.delete(CONTROLLER_INSTALLATIONS, KEY))
 
-    def remove(self, resource: Resource, name: str, namespace: str = "") -> None:
-        """Somebody removes an object from the seed for good."""
-        self.stage.remove((Cluster.TARGET, self.found(resource, name, namespace)))
+    def remove(self, resource: Resource, name: str, namespace: str = "", cluster: Cluster = Cluster.TARGET) -> None:
+        """Somebody removes an object for good, by default from the seed."""
+        self.stage.remove((cluster, of(resource, name, namespace)))
 
-    def fail(self, cluster: Cluster, method: str, path: str, code: int = 500, *, times: int | None = None) -> None:
-        """The next requests to a path fail."""
-        message = "a fault" if code != PROVEN_ABSENCE else "not found"
-        body = {"kind": "Status", "status": "Failure", "reason": REASONS[code], "message": message, "code": code}
-        fault = Fault(picks(method, path), Answered(Response(code, body)), times=times)
-        self.stage.clusters[cluster].faults.append(fault)
+    def fail(
+        self, cluster: Cluster, method: str, path: str, code: int = 500, *, after: int = 0, times: int | None = None
+    ) -> None:
+        """The next requests to paths that hold a text fail, `after` some that do not."""
+        details = {"name": path.rpartition("/")[2]}
+        body = {"kind": "Status", "status": "Failure", "reason": REASONS[code], "message": "a fault", "code": code}
+        answered, picked = Answered(Response(code, {**body, "details": details})), count()
+
+        def picks(request: Request) -> bool:
+            return method in {"", request.method} and path in request.path and next(picked) >= after
+
+        self.stage.clusters[cluster].faults.append(Fault(picks, answered, times=times))
 
 
-PROVEN_ABSENCE: Final = 404
 REASONS: Final = {404: "NotFound", 409: "Conflict", 413: "RequestEntityTooLarge", 500: "InternalError"}
