@@ -7,6 +7,7 @@ such as connections without TLS, is said once in a while.
 Source: webhooks-and-tokens §3.1.
 """
 
+import logging
 from collections.abc import Callable, Collection
 from typing import Final
 
@@ -89,7 +90,8 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
             self._at[path].decisions("unchanged").inc()
             return
         self._at[path].decisions("changed").inc()
-        self._log.debug("Changed", rules=[mutation.rule for mutation in allowed.mutations], **_about(path, request))
+        if self._log.is_enabled_for(logging.DEBUG):
+            self._log.debug("Changed", rules=[mutation.rule for mutation in allowed.mutations], **_about(path, request))
 
     @override
     def denied(self, path: str, request: AdmissionRequest, denied: Denied) -> None:

@@ -156,8 +156,7 @@ def _decoded(
         config = _config(manifest)
     except UnreadableError as error:
         return Failure(DecodingFailure((error.problem,)))
-    problems += tuple(_unknown(manifest))
-    if is_strict and problems:
+    if is_strict and (problems := (*problems, *_unknown(manifest))):
         return Failure(DecodingFailure(problems))
     return Success(config if _is_typed(manifest) else RsyslogRelpConfig())
 
