@@ -3,6 +3,7 @@
 The API server beside it stores what the webhook reads: Clusters, Extensions, and Secrets with certificates.
 """
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,7 +42,7 @@ def measure(command: Command, seconds: int = SECONDS) -> Iterator[Figure]:
     with TemporaryDirectory(prefix="hedgerow-benchmark-") as name, seed(SHOOTS) as plane:
         folder = Path(name)
         certificate = issue(folder / "pair")
-        _fill(plane)
+        _fill(plane, certificate)
         with Extension.serving(command, "rsyslog-admission", plane, certificate) as process:
             process.wait_for(process.is_ready, "is not ready")
             url = f"https://127.0.0.1:{process.webhook_port}{PATH}?timeout=10s"
@@ -69,11 +70,12 @@ def _loaded(process: Extension, server: Server, shoot: int, seconds: int) -> Ite
     yield Figure(f"OperatingSystemConfigs{secured}: processor time for each", spent, "ms")
 
 
-def _fill(plane: ControlPlane) -> None:
-    """Every Shoot has the extension, and its certificates."""
+def _fill(plane: ControlPlane, certificate: Path) -> None:
+    """Every Shoot has the extension, and certificates."""
     extensions = (extension(number, CONFIGS[number % len(CONFIGS)]) for number in range(SHOOTS))
     send_all(plane, (creation(EXTENSIONS, each) for each in extensions))
-    data = dict.fromkeys(("ca", "crt", "key"), "QUFB" * 400)
+    files = (("ca", "tls.crt"), ("crt", "tls.crt"), ("key", "tls.key"))
+    data = {key: b64encode((certificate / name).read_bytes()).decode("ascii") for key, name in files}
     secrets = (
         {"metadata": {"namespace": namespace_of(number), "name": CERTIFICATES}, "data": data}
         for number in range(SHOOTS)
