@@ -15,7 +15,7 @@ from benchmarks.figures import Figure
 from benchmarks.launch import Command
 from benchmarks.load_generator import UID
 from benchmarks.rsyslog_process import Extension, cluster, creation, extension, namespace_of, seed
-from benchmarks.rsyslog_relp import DOCUMENT, operating_system_config
+from benchmarks.rsyslog_relp import DOCUMENT, PLAIN, operating_system_config
 from hedgerow.admission import request
 from hedgerow.admission.review import V1, answer
 from hedgerow.admission.webhook import apply_rules
@@ -31,10 +31,10 @@ from tests.e2e.admission_server.clients import issue
 RATES: Final = {1: 2000, 16: 3000}
 """Goals: reviews per second by connections."""
 SHOOTS: Final = 100
-PLAIN, SECURED = 0, 1
-"""The Shoots that are asked about: one without certificates and one with them."""
+WITHOUT, WITH = 0, 1
+"""The Shoots that are asked about: without certificates and with them."""
 CERTIFICATES: Final = "ref-rsyslog-tls"
-CONFIGS: Final[Mapping[int, Mapping[str, Any]]] = {PLAIN: {**DOCUMENT, "tls": None}, SECURED: DOCUMENT}
+CONFIGS: Final[Mapping[int, Mapping[str, Any]]] = {WITHOUT: PLAIN, WITH: DOCUMENT}
 
 
 def measure(command: Command, seconds: int = SECONDS) -> Iterator[Figure]:
@@ -55,7 +55,7 @@ def measure(command: Command, seconds: int = SECONDS) -> Iterator[Figure]:
 
 def _loaded(process: Extension, server: Server, shoot: int, seconds: int) -> Iterator[Figure]:
     server.load("-seconds", "2", "-connections", "16")
-    secured = ", with certificates read live" if shoot == SECURED else ""
+    secured = ", with certificates read live" if shoot == WITH else ""
     processor, reviews = process.processor_seconds(), 0
     for connections, goal in RATES.items():
         loaded = server.load("-seconds", str(seconds), "-connections", str(connections))

@@ -18,6 +18,7 @@ from benchmarks.figures import Figure
 from benchmarks.launch import Command
 from benchmarks.prepared import Prepared
 from benchmarks.rsyslog_process import Extension, change, creation, extension, namespace_of, seed
+from benchmarks.rsyslog_relp import PLAIN
 from hedgerow.api.gardener import EXTENSIONS
 from hedgerow.api.kubernetes import CONFIG_MAPS
 from hedgerow.extensions.operations import OperationType, started, succeeded
@@ -68,7 +69,7 @@ def measure(command: Command, count: int = COUNT, rounds: int = ROUNDS) -> Itera
         for number in range(rounds + 1):
             # Who comes second finds a server with more history, so each is second as often as the other.
             for work in (write, converge) if number % 2 else (converge, write):
-                send_all(plane, (creation(EXTENSIONS, extension(number)) for number in range(count)))
+                send_all(plane, (creation(EXTENSIONS, extension(number, PLAIN)) for number in range(count)))
                 wait_for_calm(plane)
                 work()
                 _clear(plane, count)

@@ -26,6 +26,7 @@ DOCUMENT: Final[Mapping[str, Any]] = {
     "loggingRules": [{"programNames": ["kubelet", "containerd"], "severity": 5}, {"severity": 3}],
     "tls": {"enabled": True, "secretReferenceName": "rsyslog-tls", "permittedPeer": ["logs.example.com"]},
 }
+PLAIN: Final = {**DOCUMENT, "tls": None}
 OTHERS: Final = 40
 """Files and units that are no business of the extension, in an OperatingSystemConfig."""
 RECORD: Final = (
