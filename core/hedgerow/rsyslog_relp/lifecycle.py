@@ -147,13 +147,7 @@ class Reconciliation:
     """One reconciliation of an Extension, which is known as the API server stored it last."""
 
     def __init__(self, extension: Extension, shoot: Manifest, context: Context[LifecycleConfig]) -> None:
-        """A reconciliation that has not begun.
-
-        Args:
-            extension: ours.
-            shoot: as its Cluster shows it; empty: the Cluster shows none yet.
-            context: of the turn.
-        """
+        """Begin nothing yet; a Shoot that its Cluster does not show yet is empty."""
         self.extension = extension
         self.shoot = shoot
         self.images = context.config.images
