@@ -21,9 +21,10 @@ from hedgerow.machinery.controller import Change, Context, Controller, Watch
 from hedgerow.machinery.failures import retryable_failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Plan, failed
-from hedgerow.machinery.reading import UnreadableError, keeping, text_at
-from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.machinery.reading import UnreadableError, keeping
+from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.registration.conditions import conditions_changed, write_conditions
+from hedgerow.registration.indexes import INSTALLATIONS_BY_SEED
 from hedgerow.registration.installations import (
     DEPLOYMENT_READS,
     Installation,
@@ -63,17 +64,6 @@ class SeedCheckConfig:
     """A Seed is judged again after this time, even if nothing has changed."""
 
 
-def _seed_key(installation: Manifest) -> tuple[ObjectKey, ...]:
-    try:
-        name = text_at(installation, "spec", "seedRef", "name")
-    except UnreadableError:
-        return ()
-    return (ObjectKey("", name),) if name else ()
-
-
-INSTALLATIONS_BY_SEED: Final = Index("installations by seed", CONTROLLER_INSTALLATIONS, _seed_key, Cluster.SOURCE)
-
-
 def seed_check_controller(
     config: SeedCheckConfig, concurrency: int = DEFAULT_CONCURRENCY
 ) -> Controller[SeedCheckConfig]:
@@ -97,7 +87,7 @@ def seed_check_controller(
             Watch(
                 CONTROLLER_INSTALLATIONS,
                 transform_installation,
-                lambda installation, _snapshot: own(_seed_key(installation)),
+                lambda installation, _snapshot: own(INSTALLATIONS_BY_SEED.values(installation)),
                 conditions_changed(*_EXPECTED),
                 cluster=Cluster.SOURCE,
             ),

@@ -17,6 +17,13 @@ def _care(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Contr
     return care_controller(CareConfig(configuration.seed, section.sync_period), section.concurrent_syncs)
 
 
+def _required(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.registration.required import RequiredConfig, required_controller
+
+    section = configuration.controllers.controller_installation_required
+    return required_controller(RequiredConfig(configuration.seed), section.concurrent_syncs)
+
+
 def _seed_check(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
     from hedgerow.registration.seed_check import SeedCheckConfig, seed_check_controller
 
@@ -45,6 +52,7 @@ COMPONENT: Final = Component(
     controllers=(
         # The controllers of the garden come first where both run in one process.
         ControllerEntry("controllerinstallation-care", _care, "controllerInstallationCare"),
+        ControllerEntry("controllerinstallation-required", _required, "controllerInstallationRequired"),
         ControllerEntry("seed-extensions-check", _seed_check, "seedExtensionsCheck"),
     ),
 )

@@ -2,16 +2,21 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from hedgerow.api.registrations import EXTENSION_KINDS
 from hedgerow.machinery.objects import Manifest
 from hedgerow.registration.care import CareConfig, care_controller
+from hedgerow.registration.finalizers import PROTECTIONS, Protection, finalizer_controller
+from hedgerow.registration.required import RequiredConfig, required_controller
 from hedgerow.registration.seed_check import SeedCheckConfig, seed_check_controller
+from hedgerow.registration.seed_controller import seed_controller
 from tests.unit.core.controllers.stage import World, in_source, in_target
 from tests.unit.core.controllers.worlds import drawn, patch, put, remove
-from tests.unit.core.registration import objects
+from tests.unit.core.registration import garden, objects
 from tests.unit.core.registration.objects import KINDS, condition
 
 HELD: Final = "core.gardener.cloud/controllerinstallation"
@@ -80,6 +85,115 @@ def judged_seeds(draw: st.DrawFn) -> World:
     )
 
 
+def without_versions(manifest: Manifest) -> Manifest:
+    """An installation whose references do not say which version they are made for."""
+    if manifest["kind"] != "ControllerInstallation":
+        return manifest
+    spec = {
+        name: {part: text for part, text in reference.items() if part != "resourceVersion"}
+        for name, reference in manifest["spec"].items()
+    }
+    return {**manifest, "spec": spec}
+
+
+@st.composite
+def seeds(draw: st.DrawFn) -> World:
+    """A Seed that needs extensions or not, with some of its installations; and one of a Seed that is not there."""
+    foo, workers = garden.resource("Extension", "foo"), garden.resource("Worker", "x")
+    registrations = [
+        objects.registration("foo", foo, deploymentRefs=[{"name": "d"}]),
+        objects.registration("worker", workers, policy=draw(st.sampled_from(["OnDemand", "AlwaysExceptNoShoots"]))),
+        objects.registration("always", policy="Always", seedSelector={"matchLabels": {"env": "prod"}}),
+    ]
+    installations = [
+        objects.installation(name, registration=name.rstrip("2"), conditions=(condition("Required", draw(STATUSES)),))
+        for name in draw(drawn(["foo", "foo2", "worker", "always"]))
+    ]
+    seed = objects.seed(spec={"provider": {"type": draw(st.sampled_from(["x", "y"]))}})
+    seed["metadata"]["labels"] = {"env": draw(st.sampled_from(["prod", "dev"]))}
+    shoot, late = (garden.shoot(name, namespace="default", extensions=[{"type": "foo"}]) for name in ("x", "late"))
+    (subject, *_), (placed,) = in_source(seed, *registrations), in_source(shoot)
+    return World(
+        seed_controller(),
+        in_source(seed, *registrations, objects.deployment(), *draw(drawn([shoot])), *installations),
+        subject,
+        in_source(objects.installation("theirs", registration="foo", seed="t")),
+        {
+            "another Shoot": put(*in_source(late)),
+            "no Shoot": remove(placed),
+            "another label": patch(subject, {"metadata": {"labels": {"env": "test"}}}),
+            "no deployment": remove(*in_source(objects.deployment())),
+            "another policy": patch(*in_source(registrations[0]), {"spec": {"deployment": {"policy": "Always"}}}),
+        },
+        KINDS,
+        without_secrets=without_versions,
+    )
+
+
+@st.composite
+def protected(draw: st.DrawFn, protection: Protection) -> World:
+    """An object that others depend on or not, and that is to go or not; and one of the same kind that stays."""
+    made = {
+        "Seed": objects.seed,
+        "ControllerRegistration": objects.registration,
+        "ControllerDeployment": objects.deployment,
+    }[protection.resource.kind]
+    mine, theirs = made("mine"), made("theirs")
+    theirs["metadata"]["finalizers"] = [protection.finalizer]
+    finalizers = draw(drawn([protection.finalizer, "example.com/own"]))
+    mine["metadata"]["finalizers"] = finalizers
+    if finalizers and draw(st.booleans()):
+        mine["metadata"]["deletionTimestamp"] = objects.BEFORE
+    is_deployment = protection.resource.kind == "ControllerDeployment"
+    dependant, other = (
+        objects.registration(f"of-{name}", deploymentRefs=[{"name": name}])
+        if is_deployment
+        else objects.installation(f"of-{name}", registration=name, seed=name)
+        for name in ("mine", "theirs")
+    )
+    (subject,), (depends,) = in_source(mine), in_source(dependant)
+    return World(
+        finalizer_controller(protection),
+        in_source(mine, *draw(drawn([dependant])), other),
+        subject,
+        in_source(theirs),
+        {
+            "another finalizer": patch(
+                subject, {"metadata": {"finalizers": [protection.finalizer, "example.com/new"]}}
+            ),
+            "needed": put(depends),
+            "not needed": remove(depends),
+        },
+        KINDS,
+    )
+
+
+@st.composite
+def required_installations(draw: st.DrawFn) -> World:
+    """An installation, perhaps judged before, some of the objects that it may be for; and one of another seed."""
+    told = tuple(condition(type_, draw(STATUSES)) for type_ in draw(drawn(["Valid", "Required"])))
+    served = objects.registration("r", garden.resource("Worker", "x"), garden.resource("Network", "x"))
+    worker, network, other = (
+        objects.made(EXTENSION_KINDS[kind], {"name": type_, "namespace": "default"}, spec={"type": type_})
+        for kind, type_ in (("Worker", "x"), ("Network", "x"), ("Network", "y"))
+    )
+    (subject,) = in_source(objects.installation(conditions=told))
+    return World(
+        required_controller(RequiredConfig("s")),
+        (*in_source(subject[1], served), *in_target(*draw(drawn([worker, network, other])))),
+        subject,
+        in_source(objects.installation("theirs", seed="t")),
+        {
+            "another condition": patch(subject, {"status": {"conditions": [condition("Valid", "False")]}}, "status"),
+            "a Worker": put(*in_target(worker)),
+            "no Network": remove(*in_target(network)),
+            "another registration": put(*in_source(objects.registration("r", garden.resource("Network", "y")))),
+        },
+        KINDS,
+        without_secrets=without_condition_times,
+    )
+
+
 def without_condition_times(manifest: Manifest) -> Manifest:
     """An object whose conditions do not say since when they are so."""
     conditions = (manifest.get("status") or {}).get("conditions")
@@ -90,6 +204,9 @@ def without_condition_times(manifest: Manifest) -> Manifest:
 
 
 REGISTRATION_WORLDS: Final = {
+    "controllerregistration-seed": seeds,
+    **{each.controller: partial(protected, each) for each in PROTECTIONS},
+    "controllerinstallation-required": required_installations,
     "controllerinstallation-care": judged_installations,
     "seed-extensions-check": judged_seeds,
 }

@@ -22,11 +22,17 @@ def versioned(manifest: Manifest, version: str = "1", **metadata: Any) -> dict[s
     }
 
 
-def shoot(name: str = "x", seed: str | None = "s", status: Manifest | None = None, **spec: Any) -> dict[str, Any]:
+def shoot(
+    name: str = "x",
+    seed: str | None = "s",
+    status: Manifest | None = None,
+    namespace: str = "garden-a",
+    **spec: Any,
+) -> dict[str, Any]:
     assigned = {} if seed is None else {"seedName": seed}
     return made(
         SHOOTS,
-        {"name": name, "namespace": "garden-a"},
+        {"name": name, "namespace": namespace},
         spec={**assigned, **spec},
         **({} if status is None else {"status": status}),
     )

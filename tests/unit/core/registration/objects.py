@@ -2,8 +2,17 @@
 
 from typing import Any
 
+from hedgerow.api.gardener import SHOOTS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_INSTALLATIONS, CONTROLLER_REGISTRATIONS, SEEDS
+from hedgerow.api.registrations import (
+    BACKUP_BUCKETS,
+    BACKUP_ENTRIES,
+    CONTROLLER_DEPLOYMENTS,
+    CONTROLLER_INSTALLATIONS,
+    CONTROLLER_REGISTRATIONS,
+    EXTENSION_KINDS,
+    SEEDS,
+)
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow_adapters.memory.kinds import Kind
 from hedgerow_adapters.memory.shapes import anything
@@ -77,4 +86,8 @@ KINDS = (
     Kind(CONTROLLER_DEPLOYMENTS, fields={"type": anything, "providerConfig": anything}),
     Kind(SEEDS, has_status=True),
     Kind(MANAGED_RESOURCES, has_status=True, has_generation=True),
+    Kind(SHOOTS, has_status=True),
+    Kind(BACKUP_BUCKETS),
+    Kind(BACKUP_ENTRIES),
+    *map(Kind, EXTENSION_KINDS.values()),
 )
