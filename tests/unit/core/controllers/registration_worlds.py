@@ -1,6 +1,6 @@
 """The worlds of the controllers that register extensions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -8,6 +8,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from hedgerow.api.registrations import EXTENSION_KINDS
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest
 from hedgerow.registration.care import CareConfig, care_controller
 from hedgerow.registration.finalizers import PROTECTIONS, Protection, finalizer_controller
@@ -123,7 +124,7 @@ def seeds(draw: st.DrawFn) -> World:
             "no Shoot": remove(placed),
             "another label": patch(subject, {"metadata": {"labels": {"env": "test"}}}),
             "no deployment": remove(*in_source(objects.deployment())),
-            "another policy": patch(*in_source(registrations[0]), {"spec": {"deployment": {"policy": "Always"}}}),
+            "another policy": patch((Cluster.SOURCE, registrations[0]), {"spec": {"deployment": {"policy": "Always"}}}),
         },
         KINDS,
         without_secrets=without_versions,
@@ -133,16 +134,16 @@ def seeds(draw: st.DrawFn) -> World:
 @st.composite
 def protected(draw: st.DrawFn, protection: Protection) -> World:
     """An object that others depend on or not, and that is to go or not; and one of the same kind that stays."""
-    made = {
+    made: Mapping[str, Callable[..., dict[str, Any]]] = {
         "Seed": objects.seed,
         "ControllerRegistration": objects.registration,
         "ControllerDeployment": objects.deployment,
-    }[protection.resource.kind]
-    mine, theirs = made("mine"), made("theirs")
+    }
+    mine, theirs = (made[protection.resource.kind](name) for name in ("mine", "theirs"))
     theirs["metadata"]["finalizers"] = [protection.finalizer]
     finalizers = draw(drawn([protection.finalizer, "example.com/own"]))
     mine["metadata"]["finalizers"] = finalizers
-    if finalizers and draw(st.booleans()):
+    if draw(st.booleans()) and finalizers:
         mine["metadata"]["deletionTimestamp"] = objects.BEFORE
     is_deployment = protection.resource.kind == "ControllerDeployment"
     dependant, other = (
@@ -203,9 +204,9 @@ def without_condition_times(manifest: Manifest) -> Manifest:
     return {**manifest, "status": {**manifest["status"], "conditions": untimed}}
 
 
-REGISTRATION_WORLDS: Final = {
+REGISTRATION_WORLDS: Final[Mapping[str, Callable[[], st.SearchStrategy[World]]]] = {
     "controllerregistration-seed": seeds,
-    **{each.controller: partial(protected, each) for each in PROTECTIONS},
+    **{each.controller: partial(protected, protection=each) for each in PROTECTIONS},
     "controllerinstallation-required": required_installations,
     "controllerinstallation-care": judged_installations,
     "seed-extensions-check": judged_seeds,
