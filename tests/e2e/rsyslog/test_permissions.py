@@ -9,7 +9,7 @@ import yaml
 
 from hedgerow.admission.registration import WebhookServer
 from hedgerow.api.gardener import OPERATING_SYSTEM_CONFIGS, SHOOTS
-from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.kubernetes import NAMESPACES, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.rsyslog_relp import operating_system_config_webhook, shoot_admission_webhook
 from hedgerow.rsyslog_relp.cleaning import CleanerImages, cleaner_objects
@@ -69,6 +69,7 @@ def test_the_roles_allow_everything_that_the_process_does_and_nothing_else(
     shoot.create(SECRETS, {"metadata": {"namespace": shoot.namespace, "name": "relp"}})
 
     until_asked(shoot, OPERATING_SYSTEM_CONFIGS, {"spec": {"purpose": "reconcile"}})
+    ask_before_the_cluster_is_there(shoot)
     spec = {"extensions": extensions, "resources": resources}
     until_asked(shoot, SHOOTS, {"metadata": {"labels": LABELS}, "spec": spec})
     shoot.enable({**CONFIG, **tls})
@@ -88,6 +89,14 @@ def test_the_roles_allow_everything_that_the_process_does_and_nothing_else(
 
     assert refusals_of(seed, home, NAME) == []
     assert used(seed, home, NAME) == granted(printed_roles(home))
+
+
+def ask_before_the_cluster_is_there(shoot: Shoot) -> None:
+    """Only then a Cluster is read live."""
+    name = f"{shoot.namespace}-new"
+    shoot.create(NAMESPACES, {"metadata": {"name": name, "labels": {f"extensions.gardener.cloud/{TYPE}": "true"}}})
+    osc = {"metadata": {"namespace": name, "name": "nodes"}, "spec": {"purpose": "reconcile"}}
+    assert "could not get cluster" in shoot.ask_to_create(OPERATING_SYSTEM_CONFIGS, osc)[1]["message"]
 
 
 def leave_an_older_cleaner(shoot: Shoot) -> None:
