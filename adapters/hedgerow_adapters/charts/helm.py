@@ -88,7 +88,7 @@ def arguments(chart: RenderChart, folder: Path) -> Sequence[str]:
         "template",
         f"--namespace={chart.namespace}",
         f"--values={folder / 'values.json'}",
-        f"--kube-version={chart.kube_version}",
+        *([f"--kube-version={chart.kube_version}"] if chart.kube_version else ()),
         *(f"--api-versions={each}" for each in chart.api_versions),
         "--skip-tests",
         f"--output-dir={folder / 'out'}",

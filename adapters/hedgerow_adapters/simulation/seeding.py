@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
 from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Kind, Manifest, Resource, is_terminating, key_of, resource_version_of
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE, served_resources
@@ -44,23 +45,32 @@ class _Seed(NamedTuple):
 
 def seeded_cluster(
     objects: Sequence[LoadedObject],
-    controllers: Iterable[Controller[Any]] = (),
+    controllers: Sequence[Controller[Any]] = (),
     *,
     later: Sequence[LoadedObject] = (),
     now: Callable[[], datetime] | None = None,
 ) -> tuple[InMemoryCluster, tuple[LoadProblem, ...]]:
     """A cluster with the objects and their Namespaces, and the objects that no API server would have stored.
 
-    It serves Kubernetes' own kinds, those that the objects define, those of the objects and the `later` ones, and those
-    without which a controller does not run. By default its clock stands still. Objects that are being deleted are so in
-    the cluster.
+    It serves Kubernetes' own kinds, those that the objects define, those of the objects and the `later` ones, those
+    without which a controller does not run, and ManagedResources if one creates them. By default its clock stands
+    still. Objects that are being deleted are so in the cluster.
     """
     known = (objects, [*objects, *later]) if later else (objects,)
     watches = [watch for controller in controllers for watch in controller.watches]
     relied_on = {watch.resource for watch in watches if not watch.may_be_absent}
+    if any(_creates(controller, MANAGED_RESOURCES) for controller in controllers):
+        relied_on.add(MANAGED_RESOURCES)
     further = {kind.resource: kind for each in known for kind in _further_kinds(each, relied_on)}
     cluster = InMemoryCluster(resources=(*DEFAULT_RESOURCES, *further.values()), now=now, history=_REMEMBERED)
     return cluster, applied(cluster, objects)
+
+
+def _creates(controller: Controller[Any], resource: Resource) -> bool:
+    granted = (
+        each for each in controller.permissions if (each.group, each.plural) == (resource.group, resource.plural)
+    )
+    return any("create" in each.verbs for each in granted)
 
 
 def applied(cluster: InMemoryCluster, objects: Sequence[LoadedObject]) -> tuple[LoadProblem, ...]:
@@ -136,17 +146,17 @@ def _restored(cluster: InMemoryCluster, seed: _Seed) -> list[LoadProblem]:
     """Give an object back its status, and what a server has given it before."""
     resource, key, status = seed.resource, key_of(seed.manifest), seed.manifest.get("status")
     live = cluster.get(resource, key)
-    if live is None or resource == NAMESPACES:
+    if live is None:
         return []
-    problems = []
-    if status is not None and live.get("status") != status:
+    problems, is_namespace = [], resource == NAMESPACES
+    if status is not None and live.get("status") != status and not is_namespace:
         for subresource in _BY_WHICH_STATUS_IS_WRITTEN.get(resource, ("status",)):
             whole = {**(cluster.get(resource, key) or live), "status": status}
             response = cluster.handle(requests.update(resource, key, whole, subresource))
             if not response.is_success:
                 problems.append(seed.refused(response))
     given: Mapping[str, Any] = seed.manifest["metadata"]
-    kept = (*_KEPT, "deletionTimestamp") if is_terminating(live) else _KEPT
+    kept = (*_KEPT, "deletionTimestamp") if is_terminating(live) and not is_namespace else _KEPT
     cluster.adopt(resource, key, {name: given[name] for name in kept if given.get(name)})
     return problems
 

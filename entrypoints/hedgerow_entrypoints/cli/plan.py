@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -14,6 +14,7 @@ from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import is_terminating
 from hedgerow.machinery.plan import Action, Delete, only_asks
 from hedgerow.machinery.questions import ObjectQuestion
+from hedgerow_adapters.files.sources import LoadedObject
 from hedgerow_adapters.memory.clock import SettableClock
 from hedgerow_adapters.simulation.clusters import CrashedTurnError, SentAction, SimulationError, Worlds, in_memory
 from hedgerow_adapters.simulation.planning import Planner
@@ -27,10 +28,12 @@ from hedgerow_entrypoints.cli.controllers import (
     offline_charts,
     offline_settings,
 )
+from hedgerow_entrypoints.cli.deliveries import with_objects
 from hedgerow_entrypoints.cli.options import config_file, filenames, live_cluster, output_format
 from hedgerow_entrypoints.cli.rendering import DONE, FORMATS, Planned, summary
 from hedgerow_entrypoints.cli.worlds import clusters_of, live_clusters, located_in, objects_in_files
-from hedgerow_entrypoints.components.registry import Remarks
+from hedgerow_entrypoints.components.registry import Ask, Remarks
+from hedgerow_entrypoints.configuration import Stated
 from hedgerow_entrypoints.errors import CommandError, note
 
 CHANGES_PENDING: Final = 2
@@ -74,20 +77,22 @@ def command(
     live = is_named or bool(not paths and settings.process.looked_after.kubeconfig)
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
+
+    def shown_as(planned: Sequence[Planned], ask: Ask) -> Sequence[Planned]:
+        # An object that holds its secrets can be applied as it is.
+        is_whole = show_secrets and output in {"yaml", "json"}
+        return planned if is_whole else with_objects(planned, ask, show_secrets=show_secrets)
+
     now, objects, charts = datetime.now(UTC), objects_in_files(paths), offline_charts(settings.process)
     explained = located_in(objects)
     if live:
         with live_clusters(settings.process, kubeconfig, context) as clusters:
             chosen = chosen_controllers(controllers, settings, clusters.ask)
             planned, failures = planned_in(((each, clusters.worlds(now, each.remarks)) for each in chosen), now, charts)
+            shown = shown_as(planned, clusters.ask)
     else:
-        chosen, clock = chosen_controllers(controllers, settings, ask_files(objects), explained), SettableClock()
-        seeded = clusters_of(objects, [[each.controller] for each in chosen], clock)
-        # What files tell no age of is older than whatever is done to it.
-        clock.now = now
-        worlds = [in_memory(each, namespaces=settings.process.looked_after.namespaces) for each in seeded]
-        planned, failures = planned_in(zip(chosen, worlds, strict=True), now, charts)
-    shown = planned if show_secrets else [each.without_secrets for each in planned]
+        planned, failures = planned_in_files(controllers, settings, objects, now, charts)
+        shown = shown_as(planned, ask_files(objects))
     click.echo(FORMATS[output](shown, failures), nl=False)
     for failure in failures:
         note(f"error: {explained(failure)}")
@@ -95,6 +100,18 @@ def command(
     note(summary([(counts[verb], f"to {verb}") for verb in DONE], failures))
     if failures or planned:
         sys.exit(1 if failures else CHANGES_PENDING)
+
+
+def planned_in_files(
+    controllers: Sequence[str], settings: Stated, objects: Sequence[LoadedObject], now: datetime, charts: Charts
+) -> tuple[list[Planned], list[Failure]]:
+    """What the named controllers would do at a time about the objects in files, and what they could not plan."""
+    chosen, clock = chosen_controllers(controllers, settings, ask_files(objects), located_in(objects)), SettableClock()
+    seeded = clusters_of(objects, [[each.controller] for each in chosen], clock)
+    # What files tell no age of is older than whatever is done to it.
+    clock.now = now
+    worlds = [in_memory(each, namespaces=settings.process.looked_after.namespaces) for each in seeded]
+    return planned_in(zip(chosen, worlds, strict=True), now, charts)
 
 
 def planned_in(

@@ -1,4 +1,4 @@
-"""`hedgerow render`: the files that a component puts on nodes, to look at them or to try them out."""
+"""`hedgerow render`: what a component makes of its configuration, to look at it or to try it out."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
@@ -19,6 +19,7 @@ from hedgerow_adapters.files.decoding import single_document
 from hedgerow_adapters.files.sources import SourceText, source_texts
 from hedgerow_adapters.public_keys import public_key
 from hedgerow_entrypoints.cli.options import standard_input
+from hedgerow_entrypoints.cli.render_installation import controller_installation
 from hedgerow_entrypoints.errors import CommandError, note
 
 UNIT_MODE: Final = 0o644
@@ -35,7 +36,10 @@ class NodeFile(NamedTuple):
 
 @click.group(name="render")
 def command() -> None:
-    """Write the files that a component puts on nodes."""
+    """Write the files that a component puts on nodes, or the objects that it makes."""
+
+
+command.add_command(controller_installation)
 
 
 @command.command(name="rsyslog-relp", short_help="Write what shoot-rsyslog-relp puts on the nodes of a Shoot.")

@@ -11,7 +11,7 @@ import click
 from tabulate import tabulate
 
 from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.patches import Operation, apply_merge_patch, json_patch_between, merge_patch
 from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update, only_asks
 from hedgerow.resource_manager.managed_resources.server_defaults.differences import as_readable, completed
@@ -129,8 +129,16 @@ def as_diff(planned: Iterable[Planned], _failures: Sequence[Failure]) -> str:
     for each in planned:
         name = subject(each.action)
         lines.append(click.style(f"# {each.verb} {name} ({each.reason})", bold=True) + "\n")
-        lines += differing_lines(each.live, each.after, f"live {name}", name)
+        lines += differing_lines(each.live, each.after, _before(each), name)
     return "".join(lines)
+
+
+def _before(planned: Planned) -> str:
+    """Of what the diff shows the object in comparison: of itself as it is, or of the one that it takes the place of."""
+    key = key_of(planned.live) if planned.live is not None else planned.action.key
+    if key == planned.action.key:
+        return f"live {subject(planned.action)}"
+    return f"last {planned.action.resource.kind} {key}"
 
 
 def differing_lines(before: Manifest | None, after: Manifest | None, old_name: str, new_name: str) -> Iterator[str]:

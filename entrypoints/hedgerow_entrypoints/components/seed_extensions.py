@@ -3,11 +3,26 @@
 
 from typing import Any, Final
 
+from hedgerow.api.registrations import SEEDS
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
-from hedgerow.registration.configuration import SeedExtensionsConfiguration
+from hedgerow.machinery.objects import key_of
+from hedgerow.machinery.questions import Found, ListQuestion
+from hedgerow.registration.configuration import SeedConfig, SeedExtensionsConfiguration, SeedName
 from hedgerow_adapters.charts import HelmCommand
-from hedgerow_entrypoints.components.registry import Component, ControllerEntry
+from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry
+from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.settings import ProcessSettings
+
+
+def _installation(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.registration.chart_deployment import InstallationConfig
+    from hedgerow.registration.installing import installation_controller
+
+    config = InstallationConfig(
+        configuration.seed, configuration.identity.version, configuration.feature_gates, configuration.helm.api_versions
+    )
+    return installation_controller(config, configuration.controllers.controller_installation.concurrent_syncs)
 
 
 def _care(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
@@ -44,13 +59,26 @@ def _settings(configuration: SeedExtensionsConfiguration) -> ProcessSettings:
     )
 
 
+def _of_the_only_seed(ask: Ask) -> SeedExtensionsConfiguration:
+    answer = ask(ListQuestion(SEEDS, Cluster.SOURCE))
+    names = [key_of(seed).name for seed in answer.objects] if isinstance(answer, Found) else []
+    if len(names) > 1:
+        raise CommandError(
+            f"there are {len(names)} Seeds: give a --config whose seedConfig.metadata.name is one of them"
+        )
+    return SeedExtensionsConfiguration(seed_config=SeedConfig(metadata=SeedName(name="".join(names))))
+
+
 COMPONENT: Final = Component(
     name="seed-extensions",
     document=SeedExtensionsConfiguration,
-    without_file=lambda _ask: SeedExtensionsConfiguration(),
+    without_file=_of_the_only_seed,
     settings=_settings,
     controllers=(
         # The controllers of the garden come first where both run in one process.
+        ControllerEntry(
+            "controllerinstallation", _installation, "controllerInstallation", aliases=("controller-installation",)
+        ),
         ControllerEntry("controllerinstallation-care", _care, "controllerInstallationCare"),
         ControllerEntry("seed-extensions-check", _seed_check, "seedExtensionsCheck"),
         ControllerEntry("shoot-extensions", _shoot_extensions, "shootExtensions"),

@@ -18,6 +18,7 @@ ALIASES = {
     "managed-resource": "managedresource",
     "network-policy": "networkpolicy",
     "namespace-network-policy": "operator/networkpolicy",
+    "controller-installation": "controllerinstallation",
     "rsyslog-relp": "shoot_rsyslog_relp_lifecycle_controller",
 }
 
