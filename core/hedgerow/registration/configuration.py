@@ -12,12 +12,13 @@ from hedgerow.api.registrations import EXTENSIONS_READY
 from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
 from hedgerow.machinery.configuration.reading import Document
 from hedgerow.machinery.configuration.rules import at_least, longer_than_zero, must_be_set, one_of, valid
-from hedgerow.machinery.configuration.section import LIMIT, ZERO_IS_UNSET, Named, Purpose, Section, Switched
+from hedgerow.machinery.configuration.section import LIMIT, ZERO_IS_UNSET, Alias, Named, Purpose, Section, Switched
 from hedgerow.machinery.failures import Problem, child, forbidden
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.version import __version__
 
-ELSEWHERE: Final = "must not be set together with seedClientConnection: controller-manager decides for all seeds"
+ELSEWHERE: Final = "must not be set together with targetClientConnection: controller-manager decides for all seeds"
+GARDEN: Final = (Named("sourceClientConnection"), Alias("gardenClientConnection", "Gardener's name"))
 _NO_TIME: Final = timedelta(0)
 _SECONDS: Final = timedelta(seconds=1)
 _HALF_A_MINUTE: Final = timedelta(seconds=30)
@@ -97,7 +98,7 @@ class ControllerManagerConfiguration(_Process):
     api_version = "controllermanager.config.gardener.cloud/v1alpha1"
     kind = "ControllerManagerConfiguration"
 
-    garden_client_connection: ClientConnection = ClientConnection()
+    garden_client_connection: Annotated[ClientConnection, *GARDEN] = ClientConnection()
     """The garden."""
     leader_election: LeaderElection = LeaderElection(resource_name="hedgerow-controller-manager")
     """Which Lease of the garden replicas compete for."""
@@ -261,9 +262,9 @@ class SeedExtensionsConfiguration(_Process):
     api_version = "seedextensions.config.gardener.cloud/v1alpha1"
     kind = "SeedExtensionsConfiguration"
 
-    garden_client_connection: GardenClientConnection = GardenClientConnection()
+    garden_client_connection: Annotated[GardenClientConnection, *GARDEN] = GardenClientConnection()
     """The garden."""
-    seed_client_connection: ClientConnection | None = None
+    seed_client_connection: Annotated[ClientConnection | None, Named("targetClientConnection")] = None
     """The seed. Left out, it is the same cluster as the garden; an empty section is a connection of its own."""
     leader_election: LeaderElection = LeaderElection()
     """Which Lease of the garden replicas compete for; by default one for each seed, `hedgerow-seed-extensions-` and its

@@ -89,6 +89,17 @@ def test_feature_gates_are_truths() -> None:
     assert problem in str(of_seed(featureGates={"HVPA": "yes"}).failure())
 
 
+@pytest.mark.parametrize("name", ["sourceClientConnection", "gardenClientConnection"])
+def test_the_way_to_the_garden_has_the_name_of_gardener_too(name: str) -> None:
+    connection: dict[str, Any] = {
+        name: {"kubeconfig": "garden.yaml", "gardenClusterAddress": "https://garden.example.com"}
+    }
+    garden, seed = of_garden(**connection).unwrap().configuration, of_seed(**connection).unwrap().configuration
+
+    assert garden.garden_client_connection.kubeconfig == "garden.yaml"
+    assert seed.garden_client_connection.garden_cluster_address == "https://garden.example.com"
+
+
 SEED_IS_MISSING = "seedConfig.metadata.name: Required value: is the Seed that controllers work for"
 
 
@@ -112,11 +123,11 @@ def test_a_process_that_only_decides_for_all_seeds_names_none() -> None:
 def test_only_a_seed_that_is_the_garden_decides_for_all_seeds(name: str) -> None:
     controllers = {name: {"enabled": True}}
     problem = (
-        f"controllers.{name}.enabled: Forbidden: must not be set together with seedClientConnection: "
+        f"controllers.{name}.enabled: Forbidden: must not be set together with targetClientConnection: "
         "controller-manager decides for all seeds"
     )
 
-    assert problem in str(of_seed(seedClientConnection={}, controllers=controllers).failure())
+    assert problem in str(of_seed(targetClientConnection={}, controllers=controllers).failure())
     assert of_seed(controllers=controllers).unwrap()
 
 
