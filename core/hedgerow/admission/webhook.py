@@ -184,12 +184,12 @@ def mutating(resource: Resource, review: Reviewing) -> Reviewing:
             reviewed = review(request, snapshot)
         except UnreadableError as error:
             return bad_request(str(error))
-        return _readable(reviewed) if isinstance(reviewed, CoroutineType) else reviewed
+        return readable(reviewed) if isinstance(reviewed, CoroutineType) else reviewed
 
     return checked
 
 
-async def _readable(review: Deciding) -> Decision:
+async def readable(review: Deciding) -> Decision:
     """The end of a review, or the denial of an object that it cannot read."""
     try:
         return await review

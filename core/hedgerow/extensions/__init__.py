@@ -1,1 +1,1 @@
-"""What controllers of Gardener extensions share: the operations that an Extension asks for, and the heartbeat."""
+"""What controllers of Gardener extensions share: an operation from its request to its end, and the heartbeat."""

@@ -29,9 +29,9 @@ def spec_hash(value: Mapping[str, Any]) -> str:
 def seed_spec_hash(seed: Manifest) -> str:
     """The hash of a Seed's specification."""
     spec = object_at(seed, "spec")
-    stated = {name: {**default, **object_at(spec, name)} for name, default in _REQUIRED_OF_SEEDS.items()}
+    stated = {name: {**default, **object_at(seed, "spec", name)} for name, default in _REQUIRED_OF_SEEDS.items()}
     if spec.get("backup") is not None:
-        stated["backup"] = {"secretRef": {}, **object_at(spec, "backup")}
+        stated["backup"] = {"secretRef": {}, **object_at(seed, "spec", "backup")}
     return spec_hash({**spec, **stated})
 
 

@@ -6,7 +6,7 @@ Source: controller-registration §4.2, §4.3; decisions, "Registration".
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -146,14 +146,11 @@ class _Planning:
             self.failures += strangers
             return self._end()
         demands = self._demands()
-        wanted = {
-            name: grounds
-            for name, grounds in self._grounds(demands).items()
-            if grounds and self._is_selected(self.registrations[name])
-        }
+        needed = {name: grounds for name, grounds in self._grounds(demands).items() if grounds}
+        wanted = {name: grounds for name, grounds in needed.items() if self._is_selected(self.registrations[name])}
         actions = [action for name, grounds in wanted.items() for action in self._installed(name, grounds.reason)]
         if not self.failures:
-            actions += self._deletions(wanted)
+            actions += self._deletions(wanted, needed)
         return self._end(actions, demands, wanted)
 
     def _end(
@@ -316,19 +313,15 @@ class _Planning:
             taken = {key_of(each).name for each in self.inputs.installations}
             yield creation(content, reason, taken)
 
-    def _deletions(self, wanted: Mapping[str, Grounds]) -> Iterator[Action]:
-        for name, installations in sorted(self.installations.items()):
-            if name not in wanted:
-                yield from (
-                    _deletion(each, self.registrations[name]) for each in installations if not each.is_terminating
-                )
-
-
-def _deletion(installation: Installation, registration: Registration) -> Delete:
-    reason = "registration-deleted" if registration.is_terminating else "not-wanted"
-    key, uid = ObjectKey("", installation.name), uid_of(installation.manifest)
-    version = installation.resource_version or None
-    return Delete(CONTROLLER_INSTALLATIONS, key, reason, uid, version, cluster=Cluster.SOURCE)
+    def _deletions(self, wanted: Collection[str], needed: Collection[str]) -> Iterator[Action]:
+        for name in sorted({*self.installations} - {*wanted}):
+            is_going = self.registrations[name].is_terminating
+            reason = "seed-not-selected" if name in needed else "registration-deleted" if is_going else "not-wanted"
+            for installation in self.installations[name]:
+                if not installation.is_terminating:
+                    key, uid = ObjectKey("", installation.name), uid_of(installation.manifest)
+                    version = installation.resource_version or None
+                    yield Delete(CONTROLLER_INSTALLATIONS, key, reason, uid, version, cluster=Cluster.SOURCE)
 
 
 def _name_and_provider(bucket: Manifest) -> tuple[str, str]:

@@ -47,12 +47,7 @@ class CleanerImages:
 
 
 def cleaner_objects(namespace: str, images: CleanerImages) -> tuple[Manifest, Manifest]:
-    """The Secret with the DaemonSet, and the ManagedResource that names it, in the namespace of a Shoot.
-
-    Args:
-        namespace: of the Shoot's control plane.
-        images: not empty.
-    """
+    """The Secret with the DaemonSet, and the ManagedResource that names it, in the namespace of a Shoot."""
     content = {f"daemonset__kube-system__{CLEANER}.yaml": _daemon_set(images)}
     secret = new_secret(namespace, CLEANER_MANAGED_RESOURCE, content, with_prefix=True)
     name = secret["metadata"]["name"]

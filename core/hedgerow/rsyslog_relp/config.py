@@ -17,7 +17,7 @@ from hedgerow.machinery.documents.budget import finished
 from hedgerow.machinery.documents.document import Document
 from hedgerow.machinery.documents.json_reading import JsonReader, after_blanks
 from hedgerow.machinery.documents.yaml_texts import not_text, read_yaml
-from hedgerow.machinery.failures import Problem, child, joined, unknown_fields
+from hedgerow.machinery.failures import Problem, child, unknown_fields
 from hedgerow.machinery.reading import (
     UnreadableError,
     boolean_at,
@@ -85,33 +85,32 @@ class RsyslogRelpConfig:
         return self.tls if self.tls is not None and self.tls.enabled else None
 
 
-@dataclass(frozen=True, slots=True)
-class DecodingFailure:
-    """Why a provider configuration cannot be decoded: at least one problem."""
-
-    problems: tuple[Problem, ...]
-
-    def __str__(self) -> str:
-        """One problem as it is, several as `[first, second]`."""
-        return joined(self.problems)
-
-
-def decode(document: object, *, is_strict: bool) -> Result[RsyslogRelpConfig, DecodingFailure]:
+def decode(
+    document: object, *, is_strict: bool, problems: tuple[Problem, ...] = ()
+) -> Result[RsyslogRelpConfig, tuple[Problem, ...]]:
     """The configuration that a parsed document states.
 
     Args:
         document: a JSON value, such as `spec.providerConfig` of an Extension. Null is the empty configuration.
         is_strict: whether unknown fields are problems.
+        problems: of its text, which count as unknown fields do.
 
     Returns:
         The configuration; or another kind of document, a value of a wrong type, or all unknown fields.
 
     Source: rsyslog-relp §2.1; without an `apiVersion` no field is known (§0.1).
     """
-    return _decoded(document, (), is_strict=is_strict)
+    try:
+        manifest = _manifest(document)
+        config = _config(manifest)
+    except UnreadableError as error:
+        return Failure((error.problem,))
+    if is_strict and (problems := (*problems, *_unknown(manifest))):
+        return Failure(problems)
+    return Success(config if _is_typed(manifest) else RsyslogRelpConfig())
 
 
-def decode_text(text: str, *, is_strict: bool) -> Result[RsyslogRelpConfig, DecodingFailure]:
+def decode_text(text: str, *, is_strict: bool) -> Result[RsyslogRelpConfig, tuple[Problem, ...]]:
     """The configuration that a text states, JSON if it begins with a brace, else YAML; otherwise as `decode`.
 
     Repeated fields are problems as unknown ones are; where decoding is lenient, the last of them counts.
@@ -119,13 +118,13 @@ def decode_text(text: str, *, is_strict: bool) -> Result[RsyslogRelpConfig, Deco
     is_json = text.lstrip().startswith("{")
     document = _json_document(text) if is_json else _yaml_document(text, is_strict=is_strict)
     if isinstance(document, Problem):
-        return Failure(DecodingFailure((document,)))
+        return Failure((document,))
     if is_json and document.problems:
         # The first of repeated values has to be of the right type, too.
         first = decode(json.loads(text, object_pairs_hook=lambda members: dict(reversed(members))), is_strict=False)
         if isinstance(first, Failure):
             return first
-    return _decoded(document.value, tuple(Problem("", each) for each in document.problems), is_strict=is_strict)
+    return decode(document.value, is_strict=is_strict, problems=tuple(Problem("", each) for each in document.problems))
 
 
 def _json_document(text: str) -> Document | Problem:
@@ -146,19 +145,6 @@ def _yaml_document(text: str, *, is_strict: bool) -> Document | Problem:
     if reading.broken is not None:
         return Problem("", str(reading.broken))
     return reading.documents[0] if reading.documents else Document(None)
-
-
-def _decoded(
-    document: object, problems: tuple[Problem, ...], *, is_strict: bool
-) -> Result[RsyslogRelpConfig, DecodingFailure]:
-    try:
-        manifest = _manifest(document)
-        config = _config(manifest)
-    except UnreadableError as error:
-        return Failure(DecodingFailure((error.problem,)))
-    if is_strict and (problems := (*problems, *_unknown(manifest))):
-        return Failure(DecodingFailure(problems))
-    return Success(config if _is_typed(manifest) else RsyslogRelpConfig())
 
 
 def _manifest(document: object) -> Mapping[str, Any]:
@@ -226,14 +212,11 @@ def _integer_at(manifest: Mapping[str, Any], name: str) -> int | None:
 
 def _unknown(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     """The problem with each field that no configuration has; without an `apiVersion` it has none."""
-    is_typed = _is_typed(manifest)
-    known = (*_HEAD, *_FIELDS) if is_typed else _HEAD
-    yield from (Problem(child("", name), text) for name, text in unknown_fields(manifest, known))
-    if is_typed:
-        for index, rule in enumerate(objects_at(manifest, "loggingRules")):
-            yield from _unknown_below(f"loggingRules[{index}]", rule, _RULE_FIELDS)
-        yield from _unknown_below("tls", object_at(manifest, "tls"), _TLS_FIELDS)
-
-
-def _unknown_below(path: str, manifest: Mapping[str, Any], known: Sequence[str]) -> Iterator[Problem]:
-    yield from (Problem(child(path, name), text) for name, text in unknown_fields(manifest, known))
+    parts: list[tuple[str, Mapping[str, Any], Sequence[str]]] = [("", manifest, _HEAD)]
+    if _is_typed(manifest):
+        rules = enumerate(objects_at(manifest, "loggingRules"))
+        parts = [("", manifest, (*_HEAD, *_FIELDS))]
+        parts += [(f"loggingRules[{index}]", rule, _RULE_FIELDS) for index, rule in rules]
+        parts += [("tls", object_at(manifest, "tls"), _TLS_FIELDS)]
+    for path, part, known in parts:
+        yield from (Problem(child(path, name), text) for name, text in unknown_fields(part, known))

@@ -9,7 +9,7 @@ Source: rsyslog-relp §7; decisions D-10, D-11.
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, TypeAlias
 
 from returns.result import Failure as Failed
@@ -53,31 +53,22 @@ Entry: TypeAlias = Mapping[str, Any]
 def operating_system_config_webhook(
     paths: HostPaths = DEFAULT_PATHS, *, public_key: PublicKey | None = None
 ) -> Webhook:
-    """The webhook.
-
-    Args:
-        paths: where the files of nodes are.
-        public_key: reads the values of Secrets; without it they may be anything.
-    """
-
-    async def review(request: AdmissionRequest, snapshot: Snapshot) -> Decision:
-        return await _reviewed(request, snapshot, paths, public_key)
-
+    """The webhook; without `public_key` the values of Secrets may be anything."""
     return Webhook(
         NAME,
         PATH,
-        mutating(OPERATING_SYSTEM_CONFIGS, review),
+        mutating(OPERATING_SYSTEM_CONFIGS, partial(_reviewed, paths=paths, public_key=public_key)),
         reads=(Read(CLUSTERS, transform_cluster), Read(EXTENSIONS, transform_extension)),
         permissions=tuple(Permission.of(resource, "get") for resource in (CLUSTERS, EXTENSIONS, SECRETS)),
     )
 
 
 async def _reviewed(
-    request: AdmissionRequest, snapshot: Snapshot, paths: HostPaths, public_key: PublicKey | None
+    request: AdmissionRequest, snapshot: Snapshot, *, paths: HostPaths, public_key: PublicKey | None
 ) -> Decision:
     """Read what the files depend on, and add them."""
     osc, namespace = request.object, request.namespace
-    if not is_concerned(osc):
+    if text_at(osc, "metadata", "deletionTimestamp") or text_at(osc, "spec", "purpose") != RECONCILE:
         return Allowed()
     shoot = await _shoot(namespace, snapshot)
     if isinstance(shoot, Denied):
@@ -133,11 +124,6 @@ async def _secret(
     return _denied(f"referenced secret is not valid: {problem}") if problem else name
 
 
-def is_concerned(osc: Manifest) -> bool:
-    """True for an OperatingSystemConfig that running nodes follow, and that is not being deleted."""
-    return not text_at(osc, "metadata", "deletionTimestamp") and text_at(osc, "spec", "purpose") == RECONCILE
-
-
 def provider_config(document: object) -> RsyslogRelpConfig | str:
     """The valid configuration that an Extension states, or why there is none.
 
@@ -147,7 +133,7 @@ def provider_config(document: object) -> RsyslogRelpConfig | str:
         return "failed to decode provider config: provider config is required"
     decoded = decode(document, is_strict=False)
     if isinstance(decoded, Failed):
-        return f"failed to decode provider config: {decoded.failure()}"
+        return f"failed to decode provider config: {joined(decoded.failure())}"
     config = decoded.unwrap()
     problems = config_problems(config, is_strict=False)
     return joined(problems) if problems else config
@@ -174,12 +160,7 @@ def with_node_files(
 ) -> Manifest:
     """The OperatingSystemConfig with the extension's files and unit, which replace those at the same path or name.
 
-    Args:
-        osc: the OperatingSystemConfig; the same object is returned if it has all of them.
-        config: valid.
-        shoot: the Shoot of the nodes.
-        secret: the Secret with certificates; none without TLS.
-        paths: where the files of nodes are.
+    The same object is returned if it has all of them. Without a Secret there are no certificates.
     """
     for field, key, entries in (
         ("files", "path", [*node_files(config, shoot, secret, paths)]),

@@ -8,7 +8,7 @@ Source: rsyslog-relp §10; decision D-14.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 PREFIX: Final = "rsyslog_pstat_"
 MARKER: Final = "rsyslogd-pstats: "
@@ -46,8 +46,7 @@ METRICS: Final[Mapping[str, Metric]] = {
     "maxqsize": Metric("gauge", "Largest size that the queue has had."),
 }
 
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-_ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+_ESCAPE: Final = re.compile(r"\\(?:(u[0-9a-fA-F]{4}|[bfrt])|.)")
 _NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_]")
 
 
@@ -85,43 +84,26 @@ def _textfile(records: Iterable[str]) -> str:
 
 def _samples(record: str) -> Iterator[tuple[str, str]]:
     """Each series of a record with its value as it was written; none of a record that is no JSON object."""
-    members = _members(record)
+    # Objects become tuples, and numbers bytes. NaN and its like are no JSON, and int refuses them.
+    numbers: Any = {"parse_int": str.encode, "parse_float": str.encode, "parse_constant": int}
+    try:
+        read = json.loads(_ESCAPE.sub(_known_escape, record), object_pairs_hook=tuple, **numbers)
+    except (ValueError, RecursionError):
+        return
+    members = read if isinstance(read, tuple) else ()
     labels = ",".join(
-        f'{_NO_NAME.sub("_", name)}="{_label(value[1:-1])}"' for name, value in members if value[0] == '"'
+        f'{_NO_NAME.sub("_", name)}="{_label(value)}"' for name, value in members if isinstance(value, str)
     )
     for name, value in members:
         metric = name.replace(".", "_")
-        if metric in METRICS and _NUMBER.fullmatch(value):
-            yield f"{PREFIX}{metric}{{{labels}}}", value
+        if metric in METRICS and isinstance(value, bytes):
+            yield f"{PREFIX}{metric}{{{labels}}}", value.decode()
 
 
-def _members(record: str) -> list[tuple[str, str]]:
-    """The names of a JSON object's members, and their values as they were written; none of anything else."""
-    decoder = json.JSONDecoder(parse_constant=_refuse)
-    members: list[tuple[str, str]] = []
-    try:
-        if not isinstance(decoder.decode(record), dict):
-            return []
-        start = _after_blanks(record, record.index("{") + 1)
-        while record[start : start + 1] == '"':
-            name, end = decoder.raw_decode(record, start)
-            start = _after_blanks(record, record.index(":", end) + 1)
-            _, end = decoder.raw_decode(record, start)
-            members.append((name, record[start:end]))
-            start = _after_blanks(record, _after_blanks(record, end) + 1)
-    except (ValueError, RecursionError):
-        return []
-    return members
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)
-
-
-def _after_blanks(text: str, start: int) -> int:
-    return start + len(text[start:]) - len(text[start:].lstrip(" \t\r\n"))
+def _known_escape(found: re.Match[str]) -> str:
+    """An escape of JSON, or an underscore for one that the exposition format cannot express."""
+    return "_" if found[1] else found[0]
 
 
 def _label(text: str) -> str:
-    """A JSON string as the value of a label: the exposition format knows three escapes."""
-    return _ESCAPE.sub(lambda found: {"/": "/", "\\": r"\\", '"': r"\"", "n": r"\n"}.get(found[1], "_"), text)
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -11,14 +11,14 @@ from typing import Any, Final
 from returns.result import Failure as Failed
 
 from hedgerow.admission.request import DELETE, AdmissionRequest
-from hedgerow.admission.webhook import INVALID, Allowed, Decision, Denied, Webhook, bad_request
+from hedgerow.admission.webhook import INVALID, Allowed, Deciding, Decision, Denied, Webhook, bad_request, readable
 from hedgerow.api.gardener import SHOOTS
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.failures import joined, required
 from hedgerow.machinery.objects import Manifest, ObjectKey
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError, boolean_at, object_at, objects_at, text_at
+from hedgerow.machinery.reading import boolean_at, object_at, objects_at, text_at
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.rsyslog_relp.config import TLS, RsyslogRelpConfig, decode
 from hedgerow.rsyslog_relp.naming import TYPE
@@ -42,16 +42,13 @@ def shoot_admission_webhook(*, is_strict: bool = True, public_key: PublicKey | N
         public_key: reads the values of Secrets; without it they may be anything.
     """
 
-    async def review(request: AdmissionRequest, snapshot: Snapshot) -> Decision:  # noqa: ARG001 -- reads live only
-        try:
-            return await _reviewed(request, public_key, is_strict=is_strict)
-        except UnreadableError as error:
-            return bad_request(str(error))
+    def review(request: AdmissionRequest, _snapshot: Snapshot) -> Deciding:
+        return readable(_decision(request, public_key, is_strict=is_strict))
 
     return Webhook(NAME, PATH, review, permissions=(Permission.of(SECRETS, "get"),))
 
 
-async def _reviewed(request: AdmissionRequest, public_key: PublicKey | None, *, is_strict: bool) -> Decision:
+async def _decision(request: AdmissionRequest, public_key: PublicKey | None, *, is_strict: bool) -> Decision:
     """Check the configuration of a Shoot, then the Secret that it refers to."""
     if request.operation == DELETE:
         return Allowed()
@@ -76,57 +73,38 @@ def _type_problem(request: AdmissionRequest) -> str | None:
     return None if isinstance(request.object, Mapping) else "there is no object in the request"
 
 
-def shoot_config(shoot: Manifest, *, is_strict: bool = True) -> RsyslogRelpConfig | str | None:
-    """The valid provider configuration of a Shoot, or what is wrong with it; none if the extension is not enabled.
-
-    Args:
-        shoot: a manifest.
-        is_strict: whether the rules beyond the reference's hold, too.
-    """
-    found = next(
-        (
-            (index, each)
-            for index, each in enumerate(objects_at(shoot, "spec", "extensions"))
-            if text_at(each, "type") == TYPE
-        ),
-        None,
-    )
-    if found is None or boolean_at(found[1], "disabled"):
+def shoot_config(shoot: Manifest, *, is_strict: bool) -> RsyslogRelpConfig | str | None:
+    """The valid provider configuration of a Shoot, or what is wrong with it; none if the extension is not enabled."""
+    extensions = enumerate(objects_at(shoot, "spec", "extensions"))
+    ours = [(index, each) for index, each in extensions if text_at(each, "type") == TYPE]
+    if not ours or boolean_at(ours[0][1], "disabled"):
         return None
-    index, extension = found
+    index, extension = ours[0]
     document: Any = extension.get("providerConfig")
     if document is None:
         detail = "Rsyslog relp configuration is required when using gardener-extension-shoot-rsyslog-relp"
         return str(required(f"spec.extensions[{index}].providerConfig", detail))
     decoded = decode(document, is_strict=True)
     if isinstance(decoded, Failed):
-        return str(decoded.failure())
+        return joined(decoded.failure())
     problems = config_problems(decoded.unwrap(), is_strict=is_strict)
     return joined(problems) if problems else decoded.unwrap()
 
 
-def secret_reference(shoot: Manifest, tls: TLS) -> ObjectKey | str:
-    """The Secret that the first resource of the configured name refers to, without its namespace; or what is wrong."""
-    name = tls.secret_reference_name
-    reference = resource_reference(shoot, name)
-    if reference is None:
-        return f"missing or invalid referenced resource: {name}"
-    kind, secret = reference
-    if kind != SECRETS.kind:
-        return f"invalid referenced resource, expected kind Secret, not {kind}: {name}"
-    return ObjectKey("", secret)
-
-
 async def _secret_denial(request: AdmissionRequest, tls: TLS, public_key: PublicKey | None) -> Denied | None:
     """Why the Secret with certificates will not do; none: it will."""
-    secret = secret_reference(request.object, tls)
-    if isinstance(secret, str):
-        return Denied(INVALID, secret)
-    key = ObjectKey(request.namespace, secret.name)
+    reference = resource_reference(request.object, tls.secret_reference_name)
+    if reference is None:
+        return Denied(INVALID, f"missing or invalid referenced resource: {tls.secret_reference_name}")
+    kind, name = reference
+    if kind != SECRETS.kind:
+        problem = f"expected kind {SECRETS.kind}, not {kind}: {tls.secret_reference_name}"
+        return Denied(INVALID, f"invalid referenced resource, {problem}")
+    key = ObjectKey(request.namespace, name)
     answer = await ObjectQuestion(SECRETS, key, Cluster.TARGET)
     if not isinstance(answer, NotAnswered):
-        problem = secret_problem(key, object_at(answer.objects[0], "data"), public_key)
-        return Denied(INVALID, problem) if problem else None
+        found = secret_problem(key, object_at(answer.objects[0], "data"), public_key)
+        return Denied(INVALID, found) if found else None
     if answer.is_not_found:
         return Denied(INVALID, f"referenced secret {key} does not exist")
     return Denied(INVALID, f"failed to get referenced secret {key} with error: {answer.message}", is_undecided=True)

@@ -27,12 +27,7 @@ _CUTS_PROGRAM_NAME: Final = re.compile(r"[\[:/\s]")
 
 
 def config_problems(config: RsyslogRelpConfig, *, is_strict: bool = True) -> tuple[Problem, ...]:
-    """Everything that is wrong with a configuration, in the order of its fields; paths begin at the configuration.
-
-    Args:
-        config: as decoded.
-        is_strict: whether the rules beyond the reference's hold, too.
-    """
+    """Everything that is wrong with a configuration, in the order of its fields; paths begin at the configuration."""
     rules = (rule for rule in RULES if is_strict or rule not in BEYOND_THE_REFERENCE)
     return tuple(problem for rule in rules for problem in rule(config))
 
@@ -112,14 +107,11 @@ def _tls_has_a_secret(config: RsyslogRelpConfig) -> Problems:
         yield required("tls.secretReferenceName", "secretReferenceName must not be empty when tls is enabled")
 
 
-def _auth_mode_is_known(config: RsyslogRelpConfig) -> Problems:
-    if config.tls and config.tls.auth_mode is not None and config.tls.auth_mode not in AUTH_MODES:
-        yield unsupported("tls.authMode", config.tls.auth_mode, AUTH_MODES)
-
-
-def _tls_library_is_known(config: RsyslogRelpConfig) -> Problems:
-    if config.tls and config.tls.library is not None and config.tls.library not in TLS_LIBRARIES:
-        yield unsupported("tls.tlsLib", config.tls.library, TLS_LIBRARIES)
+def _choices_are_known(config: RsyslogRelpConfig) -> Problems:
+    tls = config.tls or TLS()
+    for name, value, known in (("authMode", tls.auth_mode, AUTH_MODES), ("tlsLib", tls.library, TLS_LIBRARIES)):
+        if value is not None and value not in known:
+            yield unsupported(f"tls.{name}", value, known)
 
 
 def _peers_are_set(config: RsyslogRelpConfig) -> Problems:
@@ -182,8 +174,7 @@ RULES: Final = (
     _port_is_not_negative,
     _port_exists,
     _tls_has_a_secret,
-    _auth_mode_is_known,
-    _tls_library_is_known,
+    _choices_are_known,
     _peers_are_set,
     _peers_are_words,
     _intervals_are_possible,

@@ -81,7 +81,7 @@ def _config(source: SourceText) -> RsyslogRelpConfig:
     """The valid configuration that a text states."""
     decoded = decode_text(source.text, is_strict=True)
     if isinstance(decoded, Failure):
-        raise CommandError.of(f"{source.path}: {problem}" for problem in decoded.failure().problems)
+        raise CommandError.of(f"{source.path}: {problem}" for problem in decoded.failure())
     config = decoded.unwrap()
     if problems := config_problems(config):
         raise CommandError.of(f"{source.path}: {problem}" for problem in problems)

@@ -2,18 +2,67 @@
 # ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from hedgerow.admission import Webhook
+from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Manifest
-from hedgerow.registration.configuration import ControllerManagerConfiguration
-from hedgerow_entrypoints.components.registry import Asked, Component, ControllerEntry, Reviews
+from hedgerow.registration.configuration import ControllerManagerConfiguration, SeedExtensionsConfiguration
+from hedgerow_entrypoints.components.registry import Asked, Component, ControllerEntry, Remarks, Reviews
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
     from hedgerow.admission.registration import WebhookServer
 
-GARDEN_CONTROLLERS: Final[tuple[ControllerEntry[Any], ...]] = ()
+_Configuration: TypeAlias = ControllerManagerConfiguration | SeedExtensionsConfiguration
+
+
+def _seed(configuration: _Configuration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.registration.planning import PlanningConfig
+    from hedgerow.registration.seed_controller import seed_controller
+
+    config = PlanningConfig(configuration.require_garden_secrets, configuration.seed_provider_extensions)
+    return seed_controller(config, configuration.controllers.controller_registration.concurrent_syncs)
+
+
+def _remarks() -> Remarks:
+    from hedgerow_entrypoints.components.registration_remarks import REGISTRATION_REMARKS
+
+    return REGISTRATION_REMARKS
+
+
+def _registration_finalizer(_configuration: _Configuration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.registration.finalizers import REGISTRATIONS, finalizer_controller
+
+    return finalizer_controller(REGISTRATIONS)
+
+
+def _seed_finalizer(_configuration: _Configuration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.registration.finalizers import SEEDS_WITH_INSTALLATIONS, finalizer_controller
+
+    return finalizer_controller(SEEDS_WITH_INSTALLATIONS)
+
+
+def _deployment(configuration: _Configuration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.registration.finalizers import DEPLOYMENTS, finalizer_controller
+
+    return finalizer_controller(DEPLOYMENTS, configuration.controllers.controller_deployment.concurrent_syncs)
+
+
+GARDEN_CONTROLLERS: Final[tuple[ControllerEntry[Any], ...]] = (
+    ControllerEntry(
+        "controllerregistration-seed",
+        _seed,
+        "controllerRegistration",
+        aliases=("controller-registration",),
+        remarks=_remarks,
+    ),
+    ControllerEntry(
+        "controllerregistration-controllerregistration-finalizer", _registration_finalizer, "controllerRegistration"
+    ),
+    ControllerEntry("controllerregistration-seed-finalizer", _seed_finalizer, "controllerRegistration"),
+    ControllerEntry("controllerdeployment", _deployment, "controllerDeployment"),
+)
 """Those that decide for all seeds; the process of a seed may run them too."""
 
 

@@ -32,19 +32,19 @@ def _care(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Contr
     return care_controller(CareConfig(configuration.seed, section.sync_period), section.concurrent_syncs)
 
 
+def _required(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.registration.required import RequiredConfig, required_controller
+
+    section = configuration.controllers.controller_installation_required
+    return required_controller(RequiredConfig(configuration.seed), section.concurrent_syncs)
+
+
 def _seed_check(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
     from hedgerow.registration.seed_check import SeedCheckConfig, seed_check_controller
 
     section = configuration.controllers.seed_extensions_check
     config = SeedCheckConfig(configuration.seed, section.threshold, section.sync_period)
     return seed_check_controller(config, section.concurrent_syncs)
-
-
-def _shoot_extensions(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
-    from hedgerow.registration.shoot_extensions import ShootExtensionsConfig, shoot_extensions_controller
-
-    section = configuration.controllers.shoot_extensions
-    return shoot_extensions_controller(ShootExtensionsConfig(configuration.seed), section.concurrent_syncs)
 
 
 def _settings(configuration: SeedExtensionsConfiguration) -> ProcessSettings:
@@ -80,7 +80,7 @@ COMPONENT: Final = Component(
             "controllerinstallation", _installation, "controllerInstallation", aliases=("controller-installation",)
         ),
         ControllerEntry("controllerinstallation-care", _care, "controllerInstallationCare"),
+        ControllerEntry("controllerinstallation-required", _required, "controllerInstallationRequired"),
         ControllerEntry("seed-extensions-check", _seed_check, "seedExtensionsCheck"),
-        ControllerEntry("shoot-extensions", _shoot_extensions, "shootExtensions"),
     ),
 )

@@ -15,6 +15,7 @@ from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from tests.unit.entrypoints.command_line import CART, NAMESPACE, Hedgerow
 
 ALIASES = {
+    "controller-registration": "controllerregistration-seed",
     "managed-resource": "managedresource",
     "network-policy": "networkpolicy",
     "namespace-network-policy": "operator/networkpolicy",

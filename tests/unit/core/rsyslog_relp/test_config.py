@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from hedgerow.machinery.failures import joined
 from hedgerow.rsyslog_relp.config import TLS, LoggingRule, RsyslogRelpConfig, decode, decode_text
 from tests.unit.core.rsyslog_relp.configs import RULES, document, plain, secured
 
@@ -65,13 +66,13 @@ def test_what_says_nothing_is_the_empty_configuration(nothing: object) -> None:
 )
 @pytest.mark.parametrize("is_strict", [True, False])
 def test_a_value_of_a_wrong_type_is_an_error_that_names_its_field(given: Any, problem: str, *, is_strict: bool) -> None:
-    assert str(decode(given, is_strict=is_strict).failure()) == problem
+    assert joined(decode(given, is_strict=is_strict).failure()) == problem
 
 
 def test_unknown_fields_are_errors_only_where_decoding_is_strict() -> None:
     given = plain(tagret="x", loggingRules=[{"programName": "a"}], tls={"": 1})
 
-    assert str(decode(given, is_strict=True).failure()) == (
+    assert joined(decode(given, is_strict=True).failure()) == (
         "[tagret: is an unknown field; did you mean target?, "
         "loggingRules[0].programName: is an unknown field; did you mean programNames?, tls[]: is an unknown field]"
     )
@@ -81,7 +82,7 @@ def test_unknown_fields_are_errors_only_where_decoding_is_strict() -> None:
 def test_without_a_version_no_field_is_known() -> None:
     given = {"target": "x", "port": 1}
 
-    assert str(decode(given, is_strict=True).failure()) == "[target: is an unknown field, port: is an unknown field]"
+    assert joined(decode(given, is_strict=True).failure()) == "[target: is an unknown field, port: is an unknown field]"
     assert decode(given, is_strict=False).unwrap() == RsyslogRelpConfig()
 
 
@@ -104,16 +105,16 @@ def test_texts_are_json_or_yaml() -> None:
     ],
 )
 def test_a_repeated_field_is_an_error_where_decoding_is_strict_and_else_the_last_counts(text: str) -> None:
-    assert 'the key "port" appears twice in one mapping' in str(decode_text(text, is_strict=True).failure())
+    assert 'the key "port" appears twice in one mapping' in joined(decode_text(text, is_strict=True).failure())
     assert decode_text(text, is_strict=False).unwrap().port == 10250
 
 
 @pytest.mark.parametrize("text", ["{", '{"apiVersion": 1', "a: [", "a: b: c", "\x00"])
 def test_a_text_that_is_neither_is_an_error(text: str) -> None:
-    assert str(decode_text(text, is_strict=False).failure())
+    assert joined(decode_text(text, is_strict=False).failure())
 
 
 def test_the_first_of_repeated_values_has_to_be_of_the_right_type_too() -> None:
     text = json.dumps(plain()).replace('"port"', '"port": "x", "port"')
 
-    assert str(decode_text(text, is_strict=False).failure()) == "port: expected an integer of 64 bits, got a string"
+    assert joined(decode_text(text, is_strict=False).failure()) == "port: expected an integer of 64 bits, got a string"

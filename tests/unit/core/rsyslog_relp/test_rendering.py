@@ -6,7 +6,6 @@ from hypothesis import given
 
 from hedgerow.rsyslog_relp.config import LoggingRule, RsyslogRelpConfig
 from hedgerow.rsyslog_relp.rendering import (
-    WATCHED_FOLDERS,
     audit_rules,
     configurator_unit,
     expression_string,
@@ -128,5 +127,5 @@ def test_audit_rules_begin_with_settings_and_go_on_after_errors() -> None:
     assert rules["11-privileged-special.rules"][1] == (
         "-a exit,always -F arch=b64 -S mount_setattr -F auid!=-1 -F key=privileged_special"
     )
-    assert len(rules["12-system-integrity.rules"]) == len(WATCHED_FOLDERS)
+    assert len(rules["12-system-integrity.rules"]) == 9
     assert all(text.endswith("\n") for text in audit_rules().values())

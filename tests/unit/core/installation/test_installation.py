@@ -1,0 +1,78 @@
+"""What a component need not declare, and what its configuration gets that leaves it out."""
+
+from typing import Any
+
+import pytest
+
+from hedgerow.installation.installation import NAMESPACE, Installation, completion, filled
+from hedgerow.installation.manifests import manifests
+from hedgerow.installation.values import Values
+from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
+
+
+class Bare(Installation[Values, Any]):
+    """A component with neither controllers nor webhooks."""
+
+    component = "bare"
+    process = "hedgerow-bare"
+    completion = {"controllers": {"beat": {"namespace": NAMESPACE}}}  # noqa: RUF012 -- an example
+
+
+def bare(*, leader_elect: bool) -> Bare:
+    return Bare(
+        values=Values.model_validate({"config": {}, "webhooks": {"certificateSecret": "none"}}),
+        namespace="home",
+        version="1",
+        document={},
+        configuration=None,
+        source=ClientConnection(),
+        separate_target=None,
+        server=Server(),
+        leader_election=LeaderElection(leader_elect=leader_elect, resource_name="bare", resource_namespace="home"),
+        controllers=(),
+        webhooks=(),
+    )
+
+
+def test_a_component_without_webhooks_registers_and_mounts_nothing() -> None:
+    made = manifests(bare(leader_elect=True), "").unwrap()
+
+    assert [each["kind"] for each in made] == [
+        "ServiceAccount",
+        "ConfigMap",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "Role",
+        "RoleBinding",
+        "Service",
+        "Deployment",
+        "PodDisruptionBudget",
+    ]
+    pod = next(each for each in made if each["kind"] == "Deployment")["spec"]["template"]["spec"]
+    assert [volume["name"] for volume in pod["volumes"]] == ["config", "api-access"]
+    assert pod["containers"][0]["args"] == ["run", "bare", "--config=/etc/hedgerow-bare/config/config.yaml"]
+
+
+def test_a_process_that_competes_for_no_lease_needs_no_role_in_its_namespace() -> None:
+    assert "Role" not in {each["kind"] for each in manifests(bare(leader_elect=False), "").unwrap()}
+
+
+def test_a_configuration_is_completed_with_what_only_the_release_knows() -> None:
+    assert completion(Bare, "home") == {
+        "controllers": {"beat": {"namespace": "home"}},
+        "leaderElection": {"resourceNamespace": "home"},
+        "server": {"webhooks": {"tls": {"serverCertDir": "/etc/hedgerow-bare/certificates"}}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ({}, {"a": {"b": "c"}}),
+        ({"a": None}, {"a": {"b": "c"}}),
+        ({"a": {"b": ""}}, {"a": {"b": "c"}}),
+        ({"a": {"b": "d", "e": 1}, "f": 2}, {"a": {"b": "d", "e": 1}, "f": 2}),
+    ],
+)
+def test_what_is_stated_stays(document: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert filled(document, {"a": {"b": "c"}}) == expected
