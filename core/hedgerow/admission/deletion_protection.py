@@ -4,7 +4,7 @@ Source: webhooks-and-tokens §8, helper for embedders included.
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from hedgerow.admission.extension_validation import KINDS
@@ -16,7 +16,7 @@ from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.objects import Manifest, Resource, uid_of
 from hedgerow.machinery.questions import Found, ListQuestion
 from hedgerow.machinery.reading import UnreadableError, text_at
-from hedgerow.machinery.scalars import parse_bool
+from hedgerow.machinery.scalars import format_nanoseconds, parse_bool
 
 NAME: Final = "crd-deletion-protection"
 NOT_CONFIRMED: Final = f'must have a "{DELETION_CONFIRMATION}" annotation to delete'
@@ -85,8 +85,7 @@ def confirm_deletion(manifest: Manifest, now: datetime) -> dict[str, Any]:
 
     `now`, with a time zone, is noted beside it. The object's UID, if it has one, makes the patch fail for any other.
     """
-    # Python counts microseconds; readers expect the nine digits of nanoseconds.
-    timestamp = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z"
+    timestamp = format_nanoseconds(now)
     identity = {} if uid_of(manifest) is None else {"uid": uid_of(manifest)}
     return {"metadata": {**identity, "annotations": {DELETION_CONFIRMATION: "true", DELETION_TIMESTAMP: timestamp}}}
 

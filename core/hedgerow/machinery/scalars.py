@@ -109,6 +109,11 @@ def format_timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
+def format_nanoseconds(moment: datetime) -> str:
+    """A moment in UTC with the nine digits of nanoseconds that readers expect, though Python counts microseconds."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z"
+
+
 _QUANTITY: Final = re.compile(
     r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,18})|([KMGTPE]i|[numkMGTPE]|))"
 )

@@ -47,6 +47,13 @@ def _seed_check(configuration: SeedExtensionsConfiguration, _cluster_id: str) ->
     return seed_check_controller(config, section.concurrent_syncs)
 
 
+def _shoot_extensions(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
+    from hedgerow.registration.shoot_extensions import ShootExtensionsConfig, shoot_extensions_controller
+
+    section = configuration.controllers.shoot_extensions
+    return shoot_extensions_controller(ShootExtensionsConfig(configuration.seed), section.concurrent_syncs)
+
+
 def _settings(configuration: SeedExtensionsConfiguration) -> ProcessSettings:
     return ProcessSettings(
         source=configuration.garden_client_connection,
@@ -82,5 +89,6 @@ COMPONENT: Final = Component(
         ControllerEntry("controllerinstallation-care", _care, "controllerInstallationCare"),
         ControllerEntry("controllerinstallation-required", _required, "controllerInstallationRequired"),
         ControllerEntry("seed-extensions-check", _seed_check, "seedExtensionsCheck"),
+        ControllerEntry("shoot-extensions", _shoot_extensions, "shootExtensions"),
     ),
 )

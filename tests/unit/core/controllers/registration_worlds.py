@@ -7,20 +7,26 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.api.registrations import EXTENSION_KINDS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import with_value
 from hedgerow.registration.care import CareConfig, care_controller
 from hedgerow.registration.finalizers import PROTECTIONS, Protection, finalizer_controller
 from hedgerow.registration.required import RequiredConfig, required_controller
 from hedgerow.registration.seed_check import SeedCheckConfig, seed_check_controller
 from hedgerow.registration.seed_controller import seed_controller
+from hedgerow.registration.shoot_extensions import FINALIZER as SHOOT_HELD
+from hedgerow.registration.shoot_extensions import ShootExtensionsConfig, shoot_extensions_controller
 from tests.unit.core.controllers.stage import World, in_source, in_target
 from tests.unit.core.controllers.worlds import drawn, patch, put, remove
 from tests.unit.core.registration import garden, objects
 from tests.unit.core.registration.objects import KINDS, condition
 
 HELD: Final = "core.gardener.cloud/controllerinstallation"
+AFTER: Final = "2030-01-01T00:00:00Z"
+"""Long after whatever controllers ask for."""
 STATUSES: Final = st.sampled_from(["True", "False", "Unknown", "Progressing"])
 
 
@@ -195,6 +201,57 @@ def required_installations(draw: st.DrawFn) -> World:
     )
 
 
+TYPES: Final = ("early", "late", "other")
+
+
+@st.composite
+def shoots_with_extensions(draw: st.DrawFn) -> World:
+    """A Shoot in any state, Extensions of an earlier one, and the Extension of another Shoot."""
+    listed = tuple({"type": type_, "disabled": draw(st.booleans())} for type_ in draw(drawn(TYPES)))
+    metadata: Mapping[str, Any] = {"finalizers": draw(drawn([SHOOT_HELD, "example.com/own"]))}
+    if metadata["finalizers"] and draw(st.booleans()):
+        metadata = {**metadata, "deletionTimestamp": objects.BEFORE}
+    hibernation = draw(st.sampled_from([None, {"enabled": True}]))
+    shoot = objects.shoot(extensions=listed, hibernation=hibernation, **metadata)
+    early = {"kind": "Extension", "type": "early", "lifecycle": {"reconcile": "BeforeKubeAPIServer"}}
+    late = {"kind": "Extension", "type": "late", "globallyEnabled": draw(st.booleans())}
+    registration = objects.registration("r", early, late)
+    labels = {f"extensions.gardener.cloud/{type_}": "true" for type_ in draw(drawn(TYPES))}
+    namespace = objects.made(NAMESPACES, {"name": objects.SHOOT_NAMESPACE, "labels": labels})
+    existing = [objects.extension(type_) for type_ in draw(drawn(TYPES))]
+    up, down = objects.kube_apiserver(), objects.kube_apiserver(replicas=0)
+    theirs = objects.extension("early")
+    theirs["metadata"]["namespace"] = "shoot--a--theirs"
+    subject, other = in_source(shoot, objects.registration("other", {"kind": "Extension", "type": "other"}))
+    (served,) = in_target(objects.extension("early"))
+    status = {"lastOperation": {"type": "Reconcile", "state": "Succeeded", "lastUpdateTime": AFTER}}
+    return World(
+        shoot_extensions_controller(ShootExtensionsConfig("s")),
+        (*in_source(shoot, registration), *in_target(namespace, *existing, *draw(drawn([up, down]))[:1])),
+        subject,
+        in_target(theirs),
+        {
+            "another type": put(other),
+            "no type": remove(in_source(registration)[0]),
+            "hibernated": patch(subject, {"spec": {"hibernation": {"enabled": True}}}),
+            "up": put(*in_target(up)),
+            "down": put(*in_target(down)),
+            "reconciled": patch(served, {"status": {**status, "observedGeneration": 1}}, "status"),
+            "deleted by somebody": remove(served),
+        },
+        KINDS,
+        without_secrets=without_requests,
+    )
+
+
+def without_requests(manifest: Manifest) -> Manifest:
+    """An Extension that does not say when something was asked of it."""
+    annotations = manifest["metadata"].get("annotations") or {}
+    if "gardener.cloud/timestamp" not in annotations:
+        return manifest
+    return with_value(manifest, ("metadata", "annotations", "gardener.cloud/timestamp"), "then")
+
+
 def without_condition_times(manifest: Manifest) -> Manifest:
     """An object whose conditions do not say since when they are so."""
     conditions = (manifest.get("status") or {}).get("conditions")
@@ -210,4 +267,5 @@ REGISTRATION_WORLDS: Final[Mapping[str, Callable[[], st.SearchStrategy[World]]]]
     "controllerinstallation-required": required_installations,
     "controllerinstallation-care": judged_installations,
     "seed-extensions-check": judged_seeds,
+    "shoot-extensions": shoots_with_extensions,
 }

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from hedgerow.api.gardener import SHOOTS
+from hedgerow.api.gardener import EXTENSIONS, SHOOTS
+from hedgerow.api.kubernetes import DEPLOYMENTS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.api.registrations import (
     BACKUP_BUCKETS,
@@ -86,8 +87,54 @@ KINDS = (
     Kind(CONTROLLER_DEPLOYMENTS, fields={"type": anything, "providerConfig": anything}),
     Kind(SEEDS, has_status=True),
     Kind(MANAGED_RESOURCES, has_status=True, has_generation=True),
-    Kind(SHOOTS, has_status=True),
+    Kind(SHOOTS, has_status=True, has_generation=True),
     Kind(BACKUP_BUCKETS),
     Kind(BACKUP_ENTRIES),
-    *map(Kind, EXTENSION_KINDS.values()),
+    *(Kind(each) for each in EXTENSION_KINDS.values() if each != EXTENSIONS),
+    Kind(EXTENSIONS, has_status=True, has_generation=True),
 )
+
+SHOOT = ObjectKey("garden-a", "x")
+SHOOT_NAMESPACE = "shoot--a--x"
+
+
+def shoot(
+    *,
+    extensions: tuple[Manifest, ...] = (),
+    seed: str | None = "s",
+    former: str | None = None,
+    namespace: str | None = SHOOT_NAMESPACE,
+    hibernation: Manifest | None = None,
+    **metadata: Any,
+) -> dict[str, Any]:
+    spec = {"seedName": seed, "extensions": [*extensions], "hibernation": hibernation}
+    return made(
+        SHOOTS,
+        {"namespace": SHOOT.namespace, "name": SHOOT.name, **metadata},
+        spec={**_stated(spec), "provider": {"type": "p", "workers": [{"name": "w"}]}},
+        status=_stated({"seedName": former, "technicalID": namespace}),
+    )
+
+
+def extension(name: str, *, type_: str | None = None, error: str | None = None, **metadata: Any) -> dict[str, Any]:
+    return made(
+        EXTENSIONS,
+        {"namespace": SHOOT_NAMESPACE, "name": name, **metadata},
+        spec={"type": type_ or name},
+        **({"status": {"lastError": {"description": error}}} if error else {}),
+    )
+
+
+def kube_apiserver(*, replicas: int = 1, available: int = 1) -> dict[str, Any]:
+    labels = {"app": "kube-apiserver"}
+    pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    return made(
+        DEPLOYMENTS,
+        {"namespace": SHOOT_NAMESPACE, "name": "kube-apiserver"},
+        spec={"replicas": replicas, "selector": {"matchLabels": labels}, "template": pod},
+        status={"availableReplicas": available},
+    )
+
+
+def _stated(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}

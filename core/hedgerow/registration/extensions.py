@@ -1,0 +1,235 @@
+"""The Extension objects of a Shoot: which ones there are, in which order they are worked on, and when one is ready.
+
+Source: controller-registration §12.1 to §12.3, §12.5.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal, TypeAlias
+
+from hedgerow.api.gardener import DELETION_TIMESTAMP, EXTENSIONS
+from hedgerow.api.managed_resources import OPERATION
+from hedgerow.api.registrations import AFTER, BEFORE
+from hedgerow.extensions.operations import SUCCEEDED
+from hedgerow.machinery.objects import Manifest, annotations_of
+from hedgerow.machinery.reading import integer_at, list_at, object_at, objects_at, text_at
+from hedgerow.machinery.scalars import format_nanoseconds, format_timestamp, parse_timestamp
+from hedgerow.registration.registrations import EXTENSION, LIFECYCLE, Lifecycle, Registration
+from hedgerow.registration.wanted import globally_enabled, is_disabled
+
+TIMESTAMP: Final = DELETION_TIMESTAMP
+"""Annotation of an Extension: when something was last asked of it."""
+LABEL_PREFIX: Final = "extensions.gardener.cloud/"
+"""Of the labels of a Shoot's namespace by which webhooks of extensions select it."""
+DEFAULT_TIMEOUT: Final = timedelta(minutes=3)
+DEFAULT_LIFECYCLE: Final = Lifecycle(**LIFECYCLE)
+PATIENCE_WITH_ERRORS: Final = timedelta(seconds=30)
+"""An error that the extension controller still tells after this time ends the wait."""
+
+Operation: TypeAlias = Literal["reconcile", "delete", "migrate"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionSpec:
+    """An Extension that a Shoot has."""
+
+    name: str
+    namespace: str
+    type: str
+    provider_config: Any
+    """None: it has none."""
+    timeout: timedelta
+    """For how long it may take until it is ready."""
+    lifecycle: Lifecycle
+
+
+def extensions_for_shoot(
+    registrations: Iterable[Registration],
+    shoot_extensions: Sequence[Mapping[str, Any]],
+    namespace: str,
+    *,
+    workerless: bool,
+) -> dict[str, ExtensionSpec]:
+    """The Extensions of a Shoot, by type; UnreadableError for an entry of the Shoot that cannot be read.
+
+    Args:
+        registrations: all of the garden.
+        shoot_extensions: `spec.extensions` of the Shoot. Types that nobody registers are left out.
+        namespace: of the Shoot in the seed.
+        workerless: whether the Shoot has no workers.
+    """
+    known = tuple(sorted(registrations, key=lambda each: each.name))
+    registered = registered_extensions(known, namespace)
+    enabled = {each.type for each in globally_enabled(known) if each.workerless_supported or not workerless}
+    wanted = {type_: None for type_ in registered if type_ in enabled}
+    for entry in shoot_extensions:
+        type_ = text_at(entry, "type") or ""
+        if is_disabled(entry):
+            wanted.pop(type_, None)
+        elif type_ in registered:
+            wanted[type_] = entry.get("providerConfig")
+    return {type_: replace(registered[type_], provider_config=config) for type_, config in wanted.items()}
+
+
+def registered_extensions(registrations: Iterable[Registration], namespace: str) -> dict[str, ExtensionSpec]:
+    """An Extension of each type that is registered. Of several registrations of a type the primary one counts."""
+    found: dict[str, tuple[bool, ExtensionSpec]] = {}
+    for served in (each for one in registrations for each in one.served if each.kind == EXTENSION):
+        if served.primary or not found.get(served.type, (False,))[0]:
+            timeout, lifecycle = served.reconcile_timeout or DEFAULT_TIMEOUT, served.lifecycle or DEFAULT_LIFECYCLE
+            extension = ExtensionSpec(served.type, namespace, served.type, None, timeout, lifecycle)
+            found[served.type] = (served.primary, extension)
+    return {type_: extension for type_, (_, extension) in found.items()}
+
+
+def namespace_labels(
+    registrations: Iterable[Registration], shoot_extensions: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
+    """The labels of a Shoot's namespace that say which types it has; others with their prefix have to go."""
+    enabled = {each.type: True for each in globally_enabled(registrations)}
+    enabled |= {text_at(entry, "type") or "": not is_disabled(entry) for entry in shoot_extensions}
+    return {f"{LABEL_PREFIX}{type_}": "true" for type_, is_enabled in enabled.items() if is_enabled}
+
+
+def is_before(lifecycle: Lifecycle, operation: Operation) -> bool:
+    """True if an Extension is worked on before the kube-apiserver is deployed or, with `delete`, deleted (§12.2)."""
+    when: str = getattr(lifecycle, operation)
+    return when == BEFORE if LIFECYCLE[operation] == AFTER else when != AFTER
+
+
+def requested(
+    extension: ExtensionSpec, stored: Manifest | None, operation: str, now: datetime, annotations: Mapping[str, str]
+) -> dict[str, Any]:
+    """The Extension with what is asked of it; `stored` is how it is, if it exists.
+
+    Args:
+        extension: as it is wanted.
+        stored: as it is; none: it does not exist.
+        operation: `reconcile` or `restore`.
+        now: when that is asked.
+        annotations: others that it gets.
+    """
+    stored = stored or {"apiVersion": EXTENSIONS.api_version, "kind": EXTENSIONS.kind, "metadata": {}}
+    own = {OPERATION: operation, TIMESTAMP: format_nanoseconds(now), **annotations}
+    metadata = {
+        **stored["metadata"],
+        "name": extension.name,
+        "namespace": extension.namespace,
+        "annotations": {**annotations_of(stored), **own},
+    }
+    spec: dict[str, Any] = {
+        **object_at(stored, "spec"),
+        "type": extension.type,
+        "providerConfig": extension.provider_config,
+    }
+    if extension.provider_config is None:
+        del spec["providerConfig"]
+    return {**stored, "metadata": metadata, "spec": spec}
+
+
+@dataclass(frozen=True, slots=True)
+class NotReady:
+    """Why an Extension is not ready."""
+
+    reason: str
+    from_controller: bool = False
+    """True if the extension controller tells it, so that waiting on may be in vain."""
+    codes: tuple[str, ...] = ()
+    """Of errors, as the extension controller tells them."""
+
+
+def extension_unready(extension: Manifest, expected_timestamp: str | None = None) -> NotReady | None:
+    """Why an Extension is not ready; none: it is. UnreadableError if it cannot be read (§12.3).
+
+    Args:
+        extension: as it is stored.
+        expected_timestamp: when something was asked of it; none: as it says itself.
+    """
+    problem = None if expected_timestamp is None else _asked_at_another_time(extension, expected_timestamp)
+    return problem or next((problem for rule in _RULES if (problem := rule(extension))), None)
+
+
+def _asked_at_another_time(extension: Manifest, expected: str) -> NotReady | None:
+    timestamp = annotations_of(extension).get(TIMESTAMP)
+    if timestamp is None:
+        return NotReady(f'object does not have "{TIMESTAMP}" annotation')
+    if timestamp != expected:
+        return NotReady(f'object\'s "{TIMESTAMP}" annotation is not "{expected}" but "{timestamp}"')
+    return None
+
+
+def _has_failed(extension: Manifest) -> NotReady | None:
+    if error := object_at(extension, "status", "lastError"):
+        reason = f"error during reconciliation: {text_at(error, 'description') or ''}"
+        return NotReady(reason, from_controller=True, codes=tuple(list_at(error, "codes")))
+    return None
+
+
+def _is_outdated(extension: Manifest) -> NotReady | None:
+    generation = integer_at(extension, "metadata", "generation") or 0
+    observed = integer_at(extension, "status", "observedGeneration") or 0
+    return None if observed == generation else NotReady(f"observed generation outdated ({observed}/{generation})")
+
+
+def _is_not_picked_up(extension: Manifest) -> NotReady | None:
+    operation = annotations_of(extension).get(OPERATION)
+    reason = f'gardener operation "{operation}" is not yet picked up by controller'
+    return None if operation is None else NotReady(reason)
+
+
+def _has_not_succeeded(extension: Manifest) -> NotReady | None:
+    last = object_at(extension, "status", "lastOperation")
+    if not last:
+        return NotReady("extension did not record a last operation yet")
+    state = text_at(last, "state") or ""
+    return None if state == SUCCEEDED else NotReady(f"extension state is not succeeded but {state}")
+
+
+def _has_not_been_told_of_since(extension: Manifest) -> NotReady | None:
+    """The annotation is precise to the nanosecond, the status to the second."""
+    timestamp = annotations_of(extension).get(TIMESTAMP)
+    if timestamp is None:
+        return None
+    asked, last = parse_timestamp(timestamp), text_at(extension, "status", "lastOperation", "lastUpdateTime")
+    if asked is None:
+        return NotReady(f'cannot parse {TIMESTAMP} annotation: "{timestamp}" is no time')
+    told = parse_timestamp(last)
+    if told is not None and told >= asked.replace(microsecond=0):
+        return None
+    return NotReady(
+        f"extension is not reconciled yet - reconciliation requested at {format_timestamp(asked)}, "
+        f"last update time is: {last}"
+    )
+
+
+_RULES: Final = (_has_failed, _is_outdated, _is_not_picked_up, _has_not_succeeded, _has_not_been_told_of_since)
+
+
+Role: TypeAlias = Literal["primary", "secondary"]
+
+
+def check_status_write(
+    role: Role, old_status: Manifest, new_status: Manifest, own_conditions: Collection[str] | None = None
+) -> list[str]:
+    """The fields of a status that an extension controller must not have changed, in order (§12.5).
+
+    Args:
+        role: of the controller for the type of the object.
+        old_status: as it was.
+        new_status: as the controller wrote it.
+        own_conditions: types of the conditions that are a secondary controller's; none: any may be.
+    """
+    if role == "primary":
+        return []
+    fields = [name for name in {**old_status, **new_status} if old_status.get(name) != new_status.get(name)]
+    forbidden = [name for name in fields if name != "conditions"]
+    if own_conditions is not None:
+        old, new = (_by_type(status) for status in (old_status, new_status))
+        changed = [type_ for type_ in {**old, **new} if old.get(type_) != new.get(type_)]
+        forbidden += [f"conditions[{type_}]" for type_ in changed if type_ not in own_conditions]
+    return sorted(forbidden)
+
+
+def _by_type(status: Manifest) -> dict[str, Manifest]:
+    return {text_at(condition, "type") or "": condition for condition in objects_at(status, "conditions")}

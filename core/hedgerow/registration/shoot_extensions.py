@@ -1,0 +1,426 @@
+"""The controller of the Extensions of Shoots: makes, deletes and awaits them in the order of their lifecycles.
+
+It works where no gardenlet does, and knows no flow of a Shoot: all that it sees of the kube-apiserver is its Deployment
+in the Shoot's namespace. Before the kube-apiserver means at once; after it means once the Deployment is available. In
+the deletion of a Shoot, after it means once the Deployment is gone, or has no replicas. A Shoot that hibernates has the
+inverted order. No worker waits: a change of an Extension, of the Deployment or of the namespace brings the next turn.
+
+Source: controller-registration §12.1 to §12.3.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, Self
+
+from hedgerow.admission.deletion_protection import confirm_deletion
+from hedgerow.api.gardener import EXTENSIONS, SHOOTS
+from hedgerow.api.kubernetes import DEPLOYMENTS, NAMESPACES
+from hedgerow.api.managed_resources import OPERATION
+from hedgerow.api.registrations import CONTROLLER_REGISTRATIONS
+from hedgerow.extensions.operations import RECONCILE
+from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.machinery.controller import Context, Controller, Watch, creation_deletion_or
+from hedgerow.machinery.failures import Failure, retryable_failure
+from hedgerow.machinery.objects import (
+    Manifest,
+    ObjectKey,
+    annotations_of,
+    is_terminating,
+    key_of,
+    labels_of,
+    resource_version_of,
+    uid_of,
+)
+from hedgerow.machinery.patches import merge_patch
+from hedgerow.machinery.plan import Create, Delete, MergePatch, Plan, WriteResult, failed
+from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.reading import UnreadableError, boolean_at, each_at, integer_at, keeping, list_at, text_at
+from hedgerow.machinery.scalars import parse_timestamp
+from hedgerow.machinery.selectors import field_query
+from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.machinery.steps import concurrently
+from hedgerow.registration.extensions import (
+    DEFAULT_LIFECYCLE,
+    LABEL_PREFIX,
+    PATIENCE_WITH_ERRORS,
+    TIMESTAMP,
+    ExtensionSpec,
+    extension_unready,
+    extensions_for_shoot,
+    is_before,
+    namespace_labels,
+    registered_extensions,
+    requested,
+)
+from hedgerow.registration.indexes import readable_text
+from hedgerow.registration.registrations import Registration, transform_registration
+from hedgerow.registration.wanted import is_disabled
+
+DEFAULT_CONCURRENCY: Final = 5
+FINALIZER: Final = "core.gardener.cloud/shootextensions"
+"""Of a Shoot that may have Extensions."""
+GENERATION: Final = f"{LABEL_PREFIX}shoot-generation"
+"""Annotation of an Extension: the generation of the Shoot that it was last deployed for."""
+KUBE_APISERVER: Final = "kube-apiserver"
+DELETION_TIMEOUT: Final = timedelta(minutes=3)
+_METADATA: Final = tuple(
+    f"metadata.{name}" for name in ("namespace", "name", "uid", "resourceVersion", "generation", "deletionTimestamp")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShootExtensionsConfig:
+    """Which Shoots are worked on."""
+
+    seed: str = ""
+    """Those of this Seed; empty: of all."""
+
+
+SHOOTS_BY_NAMESPACE: Final = Index(
+    "shoots by namespace in the seed",
+    SHOOTS,
+    lambda shoot: filter(None, [readable_text(shoot, "status", "technicalID")]),
+    Cluster.SOURCE,
+)
+
+
+def shoot_extensions_controller(
+    config: ShootExtensionsConfig = ShootExtensionsConfig(), concurrency: int = DEFAULT_CONCURRENCY
+) -> Controller[ShootExtensionsConfig]:
+    """The controller for a configuration."""
+
+    def own(shoots: Iterable[Manifest]) -> list[ObjectKey]:
+        return [key_of(shoot) for shoot in shoots if _is_own(shoot, config)]
+
+    def in_namespace(manifest: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
+        namespace, name = key_of(manifest)
+        return own(snapshot.by_index(SHOOTS_BY_NAMESPACE, namespace or name))
+
+    return Controller(
+        name="shoot-extensions",
+        primary=SHOOTS,
+        primary_cluster=Cluster.SOURCE,
+        watches=(
+            Watch(
+                SHOOTS,
+                keeping(
+                    *_METADATA,
+                    "metadata.finalizers",
+                    "spec.seedName",
+                    "spec.extensions",
+                    "spec.provider.workers.name",
+                    "spec.hibernation.enabled",
+                    "status.seedName",
+                    "status.technicalID",
+                ),
+                lambda shoot, _snapshot: own([shoot]),
+                cluster=Cluster.SOURCE,
+            ),
+            Watch(
+                CONTROLLER_REGISTRATIONS,
+                transform_registration,
+                lambda _registration, snapshot: own(snapshot.list(SHOOTS, cluster=Cluster.SOURCE)),
+                creation_deletion_or(lambda old, new: _resources(old) != _resources(new)),
+                cluster=Cluster.SOURCE,
+            ),
+            Watch(
+                EXTENSIONS,
+                keeping(*_METADATA, "spec", "status", annotations=(OPERATION, TIMESTAMP, GENERATION)),
+                in_namespace,
+                may_be_absent=True,
+            ),
+            Watch(NAMESPACES, keeping(*_METADATA, "metadata.labels"), in_namespace, metadata_only=True),
+            Watch(
+                DEPLOYMENTS,
+                keeping(
+                    "metadata.namespace", "metadata.name", "metadata.uid", "spec.replicas", "status.availableReplicas"
+                ),
+                in_namespace,
+                field_selector=field_query({"metadata.name": KUBE_APISERVER}),
+            ),
+        ),
+        indexes=(SHOOTS_BY_NAMESPACE,),
+        concurrency=concurrency,
+        config=config,
+        reconcile=reconcile,
+        permissions=(
+            Permission.of(SHOOTS, "get", "patch", cluster=Cluster.SOURCE),
+            Permission.of(EXTENSIONS, "create", "patch", "delete"),
+            Permission.of(NAMESPACES, "patch"),
+        ),
+    )
+
+
+def _is_own(shoot: Manifest, config: ShootExtensionsConfig) -> bool:
+    """True if a Shoot is on the seed; one that moves to another is not, before it has arrived."""
+    seed, former = readable_text(shoot, "spec", "seedName"), readable_text(shoot, "status", "seedName")
+    return bool(seed) and config.seed in {"", seed} and former in {None, "", seed}
+
+
+def _resources(registration: Manifest) -> Any:
+    return (registration.get("spec") or {}).get("resources")
+
+
+@dataclass(frozen=True, slots=True)
+class Shoot:
+    """What the controller reads of a Shoot."""
+
+    manifest: Manifest
+    key: ObjectKey
+    namespace: str
+    """In the seed; empty: not known yet."""
+    generation: str
+    finalizers: Sequence[str]
+    hibernates: bool
+    workerless: bool
+    extensions: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Self:
+        """The Shoot; UnreadableError names the field that cannot be read."""
+        return cls(
+            manifest=manifest,
+            key=key_of(manifest),
+            namespace=text_at(manifest, "status", "technicalID") or "",
+            generation=str(integer_at(manifest, "metadata", "generation") or 0),
+            finalizers=list_at(manifest, "metadata", "finalizers"),
+            hibernates=boolean_at(manifest, "spec", "hibernation", "enabled") is True,
+            workerless=not list_at(manifest, "spec", "provider", "workers"),
+            extensions=each_at(_readable, manifest, "spec", "extensions"),
+        )
+
+
+def _readable(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    text_at(entry, "type")
+    is_disabled(entry)
+    return entry
+
+
+def _identity(shoot: Manifest) -> tuple[Any, ...]:
+    """What tells a Shoot from one of its name, of another specification, or before its deletion."""
+    return tuple(shoot["metadata"].get(name) for name in ("uid", "generation", "deletionTimestamp"))
+
+
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[ShootExtensionsConfig]) -> Plan:
+    """Bring the Extensions of one Shoot to what its specification and the registrations ask for."""
+    manifest = snapshot.get(SHOOTS, key, Cluster.SOURCE)
+    if manifest is None or not _is_own(manifest, context.config):
+        return Plan()
+    try:
+        shoot = Shoot.of(manifest)
+        if not shoot.namespace:
+            return Plan()
+        work = Work(shoot, snapshot, context)
+        await (work.delete() if is_terminating(manifest) else work.deploy())
+    except UnreadableError as error:
+        return failed(Failure(SHOOTS, key, error.problem))
+    return Plan(failures=tuple(work.failures), requeue_after=min(work.waits, default=None))
+
+
+class Work:
+    """One turn of a Shoot."""
+
+    def __init__(self, shoot: Shoot, snapshot: Snapshot, context: Context[ShootExtensionsConfig]) -> None:
+        """Read what there is."""
+        self.shoot = shoot
+        self.now = context.now
+        self.is_current: bool | None = None
+        self.waits: list[float] = []
+        """Seconds after which something takes too long that is awaited."""
+        self.failures: list[Failure] = []
+        self.registrations: list[Registration] = []
+        for manifest in snapshot.list(CONTROLLER_REGISTRATIONS, cluster=Cluster.SOURCE):
+            try:
+                self.registrations.append(Registration.of(manifest))
+            except UnreadableError as error:
+                self.failures.append(Failure(CONTROLLER_REGISTRATIONS, key_of(manifest), error.problem))
+        self.knows_all_types = not self.failures
+        self.registrations.sort(key=lambda each: each.name)
+        found = snapshot.list(EXTENSIONS, namespace=shoot.namespace)
+        self.existing = {key_of(each).name: each for each in sorted(found, key=key_of)}
+        self.namespace = snapshot.get(NAMESPACES, ObjectKey("", shoot.namespace))
+        deployment = snapshot.get(DEPLOYMENTS, ObjectKey(shoot.namespace, KUBE_APISERVER)) or {}
+        replicas = integer_at(deployment, "spec", "replicas")
+        self.is_down = not deployment or replicas == 0
+        self.is_up = not self.is_down and bool(integer_at(deployment, "status", "availableReplicas"))
+
+    async def deploy(self) -> None:
+        """Make the Extensions that the Shoot has, in order, and delete those that it does not have."""
+        shoot = self.shoot
+        if self.namespace is None or is_terminating(self.namespace):
+            return
+        wanted = extensions_for_shoot(
+            self.registrations, shoot.extensions, shoot.namespace, workerless=shoot.workerless
+        )
+        is_held = await self._hold() if wanted or self.existing else True
+        if not is_held or not await self._label(self.namespace):
+            return
+        await self._delete_stale(wanted)
+        before = [each for each in wanted.values() if is_before(each.lifecycle, "reconcile")]
+        after = [each for each in wanted.values() if each not in before]
+        phases = ((after, True), (before, self.is_down)) if shoot.hibernates else ((before, True), (after, self.is_up))
+        for extensions, is_time in phases:
+            if not is_time or not await self._deployed(extensions):
+                return
+
+    async def delete(self) -> None:
+        """Delete the Extensions of the Shoot, in order, and let the Shoot go."""
+        registered = registered_extensions(self.registrations, self.shoot.namespace)
+
+        def goes_before(extension: Manifest) -> bool:
+            known = registered.get(readable_text(extension, "spec", "type") or "")
+            return is_before(known.lifecycle if known else DEFAULT_LIFECYCLE, "delete")
+
+        before = [each for each in self.existing.values() if goes_before(each)]
+        after = [each for each in self.existing.values() if each not in before]
+        await self._delete(before or (after if self.is_down else []))
+        if not self.existing and FINALIZER in self.shoot.finalizers and await self._has_none():
+            await self._set_finalizers([each for each in self.shoot.finalizers if each != FINALIZER], "extensions-gone")
+
+    async def _is_current(self) -> bool:
+        """True if the Shoot still is as the cache shows it; asked once, before the first write."""
+        if self.is_current is None:
+            answer = await ObjectQuestion(SHOOTS, self.shoot.key, Cluster.SOURCE)
+            if isinstance(answer, NotAnswered):
+                self.is_current = False
+                if not answer.is_not_found:
+                    self._fail(answer.message)
+            else:
+                self.is_current = _identity(answer.objects[0]) == _identity(self.shoot.manifest)
+        return self.is_current
+
+    async def _has_none(self) -> bool:
+        """True if no Extension is left, also none that the cache does not show yet."""
+        question = ListQuestion(EXTENSIONS, Cluster.TARGET, self.shoot.namespace, metadata_only=True)
+        answer = await question
+        if isinstance(answer, Found):
+            return not answer.objects
+        if not answer.is_not_found:
+            self._fail(answer.message)
+        return answer.is_not_found
+
+    async def _hold(self) -> bool:
+        """Keep the Shoot until its Extensions are gone; True if it is kept."""
+        finalizers = self.shoot.finalizers
+        return FINALIZER in finalizers or await self._set_finalizers([*finalizers, FINALIZER], "shoot-held")
+
+    async def _set_finalizers(self, finalizers: Sequence[str], reason: str) -> bool:
+        patch = {"metadata": {"finalizers": [*finalizers] or None}}
+        version = resource_version_of(self.shoot.manifest)
+        result = await MergePatch(SHOOTS, self.shoot.key, patch, reason, version, cluster=Cluster.SOURCE)
+        return self._has_succeeded(result)
+
+    async def _label(self, namespace: Manifest) -> bool:
+        """Label the Shoot's namespace with its types; True if it has the labels."""
+        wanted = namespace_labels(self.registrations, self.shoot.extensions)
+        labels = {name: text for name, text in labels_of(namespace).items() if name.startswith(LABEL_PREFIX)}
+        removed = dict.fromkeys(labels.keys() - wanted.keys()) if self.knows_all_types else {}
+        changed = {name: text for name, text in wanted.items() if labels.get(name) != text}
+        if not removed and not changed:
+            return True
+        if not await self._is_current():
+            return False
+        patch = {"metadata": {"labels": {**removed, **changed}}}
+        key, version = key_of(namespace), resource_version_of(namespace)
+        return self._has_succeeded(await MergePatch(NAMESPACES, key, patch, "extension-types", version))
+
+    async def _deployed(self, extensions: Sequence[ExtensionSpec]) -> bool:
+        """Deploy what is not as it is wanted; True if all are ready."""
+        due = [each for each in extensions if self._is_due(each)]
+        if due and not await self._is_current():
+            return False
+        results = await concurrently([self._put(each) for each in due])
+        if not all(map(self._has_succeeded, results)):
+            return False
+        self.existing |= {key_of(each.stored).name: each.stored for each in results if each.stored is not None}
+        ready = [self._is_ready(each) for each in extensions]
+        return all(ready)
+
+    def _is_due(self, extension: ExtensionSpec) -> bool:
+        stored = self.existing.get(extension.name)
+        if stored is None:
+            return True
+        asked = (extension.type, extension.provider_config, self.shoot.generation)
+        spec = stored.get("spec") or {}
+        told = (spec.get("type"), spec.get("providerConfig"), annotations_of(stored).get(GENERATION))
+        return asked != told and not is_terminating(stored)
+
+    async def _put(self, extension: ExtensionSpec) -> WriteResult:
+        stored = self.existing.get(extension.name)
+        desired = requested(extension, stored, RECONCILE, self.now, {GENERATION: self.shoot.generation})
+        if stored is None:
+            return await Create(EXTENSIONS, desired, "extension-wanted")
+        patch, version = merge_patch(stored, desired), resource_version_of(stored)
+        return await MergePatch(EXTENSIONS, key_of(stored), patch, "extension-wanted", version)
+
+    def _is_ready(self, extension: ExtensionSpec) -> bool:
+        stored = self.existing.get(extension.name)
+        if stored is None:
+            return False
+        if is_terminating(stored):
+            self._await_deletion(stored)
+            return False
+        try:
+            unready = extension_unready(stored)
+        except UnreadableError as error:
+            self.failures.append(Failure(EXTENSIONS, key_of(stored), error.problem))
+            return False
+        if unready is not None:
+            timeout = min(extension.timeout, PATIENCE_WITH_ERRORS) if unready.from_controller else extension.timeout
+            about = f"{extension.namespace}/{extension.name}"
+            problem = f"Error while waiting for Extension {about} to become ready: {unready.reason}"
+            self._wait(annotations_of(stored).get(TIMESTAMP), timeout, problem)
+        return unready is None
+
+    async def _delete_stale(self, wanted: Mapping[str, ExtensionSpec]) -> None:
+        """Delete what is of no wanted type, once every registration can be read."""
+        if self.knows_all_types:
+            existing = self.existing.values()
+            await self._delete([each for each in existing if readable_text(each, "spec", "type") not in wanted])
+
+    async def _delete(self, extensions: Sequence[Manifest]) -> None:
+        doomed = [each for each in extensions if not is_terminating(each)]
+        if doomed and not await self._is_current():
+            return
+        await concurrently([self._remove(each) for each in doomed])
+        for each in extensions:
+            if (stored := self.existing.get(key_of(each).name)) is not None:
+                self._await_deletion(stored)
+
+    async def _remove(self, extension: Manifest) -> None:
+        """Confirm the deletion of an Extension, and delete it."""
+        key, version = key_of(extension), resource_version_of(extension)
+        confirmation = confirm_deletion(extension, self.now)
+        result = await MergePatch(EXTENSIONS, key, confirmation, "extension-unwanted", version)
+        if result.stored is not None:
+            version = resource_version_of(result.stored)
+            result = await Delete(EXTENSIONS, key, "extension-unwanted", uid_of(extension), version)
+        if result.error is not None and not result.error.is_not_found:
+            self._fail(result.error.message)
+            return
+        del self.existing[key.name]
+        if result.stored is not None:
+            self.existing[key.name] = result.stored
+
+    def _await_deletion(self, extension: Manifest) -> None:
+        error = readable_text(extension, "status", "lastError", "description") or ""
+        about = f"Extension {key_of(extension)}"
+        problem = f"Failed to delete {about}: {about} is still present, last observed error: {error}"
+        self._wait(readable_text(extension, "metadata", "deletionTimestamp"), DELETION_TIMEOUT, problem)
+
+    def _wait(self, since: str | None, timeout: timedelta, problem: str) -> None:
+        """Wait for an Extension; after the timeout that is a failure."""
+        rest = (parse_timestamp(since) or self.now) + timeout - self.now
+        if rest > timedelta(0):
+            self.waits.append(rest.total_seconds())
+        else:
+            self._fail(problem)
+
+    def _has_succeeded(self, result: WriteResult) -> bool:
+        if result.error is not None:
+            self._fail(result.error.message)
+        return result.error is None
+
+    def _fail(self, problem: str) -> None:
+        self.failures.append(retryable_failure(SHOOTS, self.shoot.key, problem))
