@@ -160,6 +160,12 @@ def _content(path: Path, kind: str, files: SeenFiles) -> bytes:
     return content
 
 
+def describe_connection(kubeconfig: str | Path = "", environment: Mapping[str, str] = os.environ) -> Description:
+    """What the files of a connection say now; UnusableError as they do."""
+    source = KubeconfigFile(Path(kubeconfig)) if kubeconfig else ServiceAccount(environment, SERVICE_ACCOUNT)
+    return source.read(SeenFiles())
+
+
 async def load_connection(
     kubeconfig: str | Path = "",
     *,

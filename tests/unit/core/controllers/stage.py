@@ -145,6 +145,12 @@ class Stage:
         cluster, resource, key = self._place(placed)
         self.clusters[cluster].handle(requests.merge_patch(resource, key, patch, subresource=subresource))
 
+    def delete(self, placed: Placed) -> None:
+        """Ask for the deletion of an object, which stays while it has finalizers."""
+        self._is_calm = False
+        cluster, resource, key = self._place(placed)
+        self.clusters[cluster].handle(requests.delete(resource, key))
+
     def remove(self, placed: Placed) -> None:
         """Delete an object for good, whatever finalizers it has."""
         self._is_calm = False

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.plan import Delete, MergePatch, Update
 from hedgerow_entrypoints.cli.controllers import NAMES
+from tests.unit.core.controllers.installation_worlds import installed_charts
 from tests.unit.core.controllers.registration_worlds import REGISTRATION_WORLDS
 from tests.unit.core.controllers.stage import Stage, World, changes_of, crashed, disturbed, moments_of, settled
 from tests.unit.core.controllers.worlds import WORLDS as OTHER_WORLDS
 from tests.unit.orders import ORDERS
 
-WORLDS = {**OTHER_WORLDS, **REGISTRATION_WORLDS}
+WORLDS = {**OTHER_WORLDS, **REGISTRATION_WORLDS, "controllerinstallation": installed_charts}
 FEW = settings(max_examples=15)
 """Each example runs a world once or twice for every moment in it."""
 every_controller = pytest.mark.parametrize("name", WORLDS)

@@ -20,10 +20,9 @@ from hedgerow.machinery.plan import Plan
 from hedgerow.registration.chart_deployment import InstallationConfig
 from hedgerow.registration.installing import installation_controller
 from hedgerow_adapters.memory import Answered, Fault
-from hedgerow_adapters.memory.kinds import Kind
-from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response
 from tests.unit.core.controllers.stage import Placed, Stage, World, in_source, in_target
+from tests.unit.core.registration.objects import KINDS
 
 SEED: Final = "aws-eu1"
 REGISTRATION: Final = "os-coreos"
@@ -32,13 +31,6 @@ NAMESPACE: Final = f"extension-{INSTALLATION}"
 KEY: Final = ObjectKey("", INSTALLATION)
 MANAGED_RESOURCE: Final = ObjectKey("garden", INSTALLATION)
 FINALIZER: Final = "core.gardener.cloud/controllerinstallation"
-KINDS: Final = (
-    Kind(SEEDS, has_status=True, has_generation=True),
-    Kind(CONTROLLER_REGISTRATIONS, has_generation=True),
-    Kind(CONTROLLER_DEPLOYMENTS, fields=None, has_generation=True),
-    Kind(CONTROLLER_INSTALLATIONS, has_status=True, has_generation=True),
-    Kind(MANAGED_RESOURCES, has_status=True, has_generation=True),
-)
 CHART: Final = b64encode(b"a chart").decode()
 HELM: Final[Manifest] = {"type": "helm", "providerConfig": {"chart": CHART, "values": {"foo": "bar"}}}
 CONFIG_MAP: Final[Manifest] = {
@@ -164,7 +156,7 @@ class Landscape:
 
     def ask_for_deletion(self) -> None:
         """Somebody deletes the installation, which stays while it has finalizers."""
-        self.stage.clusters[Cluster.SOURCE].handle(requests.delete(CONTROLLER_INSTALLATIONS, KEY))
+        self.stage.delete(self.stage.world.subject)
 
     def remove(self, resource: Resource, name: str, namespace: str = "", cluster: Cluster = Cluster.TARGET) -> None:
         """Somebody removes an object for good, by default from the seed."""
