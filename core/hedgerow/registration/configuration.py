@@ -3,6 +3,7 @@
 Source: controller-registration §13, §16; decisions, "Registration".
 """
 
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from datetime import timedelta
@@ -202,12 +203,20 @@ class SeedConfig(Section):
     metadata: SeedName = SeedName()
 
 
+def _base64_problem(text: str) -> str | None:
+    try:
+        b64decode(text, validate=True)
+    except ValueError:
+        return "must be encoded in base64"
+    return None
+
+
 class GardenClientConnection(ClientConnection):
     """The way to the garden, and how extensions reach it."""
 
     garden_cluster_address: str = ""
     """The address of the garden's API server for extensions; empty: that of this connection."""
-    garden_cluster_ca_cert: Annotated[str, Named("gardenClusterCACert")] = ""
+    garden_cluster_ca_cert: Annotated[str, Named("gardenClusterCACert"), valid(_base64_problem)] = ""
     """Certificate authorities of that address, as base64 of PEM; empty: those of this connection."""
 
 

@@ -1,12 +1,14 @@
 """The process of a seed: it installs extensions there and tells how they are (controller-registration §8 to §13)."""
 # ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
 
-from typing import Any, Final
+import os
+from base64 import b64decode
+from typing import TYPE_CHECKING, Any, Final
 
 from hedgerow.api.registrations import SEEDS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.objects import key_of
+from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.questions import Found, ListQuestion
 from hedgerow.registration.configuration import SeedConfig, SeedExtensionsConfiguration, SeedName
 from hedgerow_adapters.charts import HelmCommand
@@ -14,15 +16,42 @@ from hedgerow_entrypoints.components.registry import Ask, Component, ControllerE
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
+if TYPE_CHECKING:
+    from hedgerow.registration.garden_access import GardenAccess
+
 
 def _installation(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
     from hedgerow.registration.chart_deployment import InstallationConfig
     from hedgerow.registration.installing import installation_controller
 
     config = InstallationConfig(
-        configuration.seed, configuration.identity.version, configuration.feature_gates, configuration.helm.api_versions
+        seed=configuration.seed,
+        version=configuration.identity.version,
+        feature_gates=configuration.feature_gates,
+        api_versions=configuration.helm.api_versions,
+        garden_access=_garden_access(configuration) if configuration.garden_access.enabled else None,
     )
     return installation_controller(config, configuration.controllers.controller_installation.concurrent_syncs)
+
+
+def _garden_access(configuration: SeedExtensionsConfiguration) -> "GardenAccess":
+    from hedgerow.registration.garden_access import GardenAccess
+    from hedgerow_adapters.kubernetes.connection_files import describe_connection
+    from hedgerow_adapters.kubernetes.credentials import UnusableError
+
+    connection, lease = configuration.garden_client_connection, configuration.garden_access.token_requestor_lease
+    server, authorities = connection.garden_cluster_address, b64decode(connection.garden_cluster_ca_cert)
+    token_requestor = ObjectKey(lease.namespace, lease.name)
+    if server and authorities:
+        return GardenAccess(server, authorities, token_requestor=token_requestor)
+    try:
+        own = describe_connection(os.environ.get("KUBECONFIG") or connection.kubeconfig)
+    except UnusableError as error:
+        problem = "gardenClientConnection: without gardenClusterAddress and gardenClusterCACert extensions use its own"
+        raise CommandError(f"{problem}, and {error}") from error
+    trusted, is_verified = (own.tls.authorities or b"", own.tls.verify) if own.tls else (b"", True)
+    access = GardenAccess(own.server, trusted, is_insecure=not is_verified, token_requestor=token_requestor)
+    return access.overridden(server, authorities)
 
 
 def _care(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:

@@ -15,11 +15,11 @@ from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from tests.unit.entrypoints.command_line import CART, NAMESPACE, Hedgerow
 
 ALIASES = {
+    "controller-installation": "controllerinstallation",
     "controller-registration": "controllerregistration-seed",
     "managed-resource": "managedresource",
     "network-policy": "networkpolicy",
     "namespace-network-policy": "operator/networkpolicy",
-    "controller-installation": "controllerinstallation",
     "rsyslog-relp": "shoot_rsyslog_relp_lifecycle_controller",
 }
 

@@ -166,3 +166,9 @@ def test_garden_access_names_the_token_requestor_without_which_pods_would_wait(m
 )
 def test_mistakes_are_told_by_their_fields(sections: dict[str, Any], problem: str) -> None:
     assert problem in str(of_seed(**sections).failure())
+
+
+def test_certificate_authorities_of_the_garden_are_base64() -> None:
+    problem = str(of_seed(gardenClientConnection={"gardenClusterCACert": "PEM"}).failure())
+
+    assert 'gardenClientConnection.gardenClusterCACert: Invalid value: "PEM": must be encoded in base64' in problem
