@@ -9,7 +9,7 @@ Source: rsyslog-relp §7; decisions D-10, D-11.
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Final, TypeAlias
 
 from returns.result import Failure as Failed
@@ -46,6 +46,9 @@ PRIVATE: Final = 0o600
 EXECUTABLE: Final = 0o744
 CERTIFICATE_FILES: Final = (("ca.crt", "ca"), ("tls.crt", "crt"), ("tls.key", "key"))
 """Each file with certificates, and its key in the Secret."""
+
+SHOOTS: Final = 500
+"""Shoots whose rendered configuration is remembered: each has an OperatingSystemConfig for every pool of workers."""
 
 Entry: TypeAlias = Mapping[str, Any]
 
@@ -180,8 +183,14 @@ def node_files(
     for name, key in CERTIFICATE_FILES if secret else ():
         content = {"secretRef": {"name": secret, "dataKey": key}}
         yield {"path": f"{paths.tls_staged_dir}/{name}", "permissions": PRIVATE, "content": content}
-    yield _inline(paths.conf_staged, rsyslog_configuration(config, shoot, paths))
+    yield _configuration_file(config, shoot, paths)
     yield from _files_of_every_node(paths)
+
+
+@lru_cache(maxsize=SHOOTS)
+def _configuration_file(config: RsyslogRelpConfig, shoot: ShootIdentity, paths: HostPaths) -> Entry:
+    """The file that every OperatingSystemConfig of a Shoot gets."""
+    return _inline(paths.conf_staged, rsyslog_configuration(config, shoot, paths))
 
 
 @cache
