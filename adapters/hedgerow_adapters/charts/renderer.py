@@ -12,7 +12,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import sha256
 from typing import Final, Self, TypeAlias
 
 from hedgerow.machinery.charts import RenderChart, RenderedChart, RenderedFile, RenderError
@@ -49,8 +48,8 @@ class ChartRenderer:
         self._most_kept = most_kept
         self._workers = ThreadPoolExecutor(at_once, thread_name_prefix="charts")
         self._lock = threading.Lock()
-        self._under_way: dict[bytes, _Run] = {}
-        self._kept: OrderedDict[bytes, _Kept] = OrderedDict()
+        self._under_way: dict[str, _Run] = {}
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._bytes_kept = 0
 
     def __enter__(self) -> Self:
@@ -71,7 +70,7 @@ class ChartRenderer:
         """What a chart will have rendered to. Who does not need it any more cancels it."""
         waiter: Future[RenderedChart] = Future()
         try:
-            digest = _digest(chart)
+            digest = chart.digest
         except (RecursionError, TypeError, ValueError):
             waiter.set_result(RenderError("chart", "its values are no JSON, or nested too deeply"))
             return waiter
@@ -85,7 +84,7 @@ class ChartRenderer:
             waiter.set_result(_rendered(kept))
         return waiter
 
-    def _join(self, digest: bytes, chart: RenderChart, waiter: Future[RenderedChart]) -> None:
+    def _join(self, digest: str, chart: RenderChart, waiter: Future[RenderedChart]) -> None:
         run = self._under_way.get(digest)
         if run is None:
             run = self._under_way[digest] = _Run()
@@ -93,7 +92,7 @@ class ChartRenderer:
         run.waiters.append(waiter)
         waiter.add_done_callback(partial(self._leave, digest, run))
 
-    def _work(self, digest: bytes, chart: RenderChart, run: _Run) -> None:
+    def _work(self, digest: str, chart: RenderChart, run: _Run) -> None:
         if run.stop.is_set():
             return
         reply: RenderedChart | Exception
@@ -116,13 +115,13 @@ class ChartRenderer:
             else:
                 waiter.set_result(reply)
 
-    def _keep(self, digest: bytes, kept: _Kept) -> None:
+    def _keep(self, digest: str, kept: _Kept) -> None:
         self._kept[digest] = kept
         self._bytes_kept += _size(kept)
         while self._bytes_kept > self._most_kept:
             self._bytes_kept -= _size(self._kept.popitem(last=False)[1])
 
-    def _leave(self, digest: bytes, run: _Run, waiter: Future[RenderedChart]) -> None:
+    def _leave(self, digest: str, run: _Run, waiter: Future[RenderedChart]) -> None:
         """Stop a rendering that nobody waits for any more."""
         if not waiter.cancelled():
             return
@@ -137,12 +136,6 @@ class ChartRenderer:
 def chart_renderer(helm: HelmCommand) -> ChartRenderer:
     """A renderer that runs Helm."""
     return ChartRenderer(partial(rendered, helm))
-
-
-def _digest(chart: RenderChart) -> bytes:
-    archive = sha256(chart.chart).hexdigest()
-    others = [chart.release, chart.namespace, chart.values, chart.kube_version, chart.api_versions]
-    return sha256(json.dumps([archive, *others], sort_keys=True, allow_nan=False).encode()).digest()
 
 
 def _kept(reply: RenderedChart | Exception) -> _Kept | None:

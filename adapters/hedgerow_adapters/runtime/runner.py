@@ -156,7 +156,7 @@ class ControllerRunner:
                     return
                 resyncs += [tasks.create_task(self._resync(cluster)) for cluster in Cluster]
                 if self.controller.reads_server_version:
-                    await self._read_server_version()
+                    await self.read_server_version()
                     resyncs.append(tasks.create_task(self._read_server_versions()))
                 self._workers = [tasks.create_task(self._work()) for _ in range(keys_under_way(self.controller))]
                 await asyncio.gather(*self._workers, return_exceptions=True)
@@ -269,9 +269,10 @@ class ControllerRunner:
         """Read the version of the target's API server once a minute; several servers may have several."""
         while True:
             await asyncio.sleep(VERSION_PERIOD)
-            await self._read_server_version()
+            await self.read_server_version()
 
-    async def _read_server_version(self) -> None:
+    async def read_server_version(self) -> None:
+        """Let turns know the version of the target's API server, if it tells."""
         if version := await server_version(self._clusters.target.transport):
             self._turns.server_versions |= {version}
 

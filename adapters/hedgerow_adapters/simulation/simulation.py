@@ -192,6 +192,8 @@ class Simulation:
                 guards_deletions=False,
                 pause=0.0,
             )
+            if controller.reads_server_version and self._worlds[Cluster.TARGET].transport.is_whole:
+                await runner.read_server_version()
             runner.start()
             self._seats.append(_Seat(runner, account))
         self._caching = asyncio.create_task(caches.run())

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
+from hedgerow.machinery.documents.document import MAX_NESTING, TOO_DEEP
+from hedgerow.machinery.documents.json_reading import is_deeper
 from hedgerow.machinery.failures import json_type
 from hedgerow.machinery.objects import Manifest, annotations_of, key_of, labels_of
 from hedgerow.machinery.reading import boolean_at, object_at, objects_at, text_at
@@ -38,6 +40,8 @@ def read_chart(provider_config: Any) -> Result[Chart, str]:
         return Failure(f"chart: expected a string, got {json_type(text)}")
     if values is not None and not isinstance(values, Mapping):
         return Failure(f"values: expected an object, got {json_type(values)}")
+    if is_deeper(values, MAX_NESTING):
+        return Failure(f"values: {TOO_DEEP}")
     try:
         archive = b64decode((text or "").replace("\r", "").replace("\n", ""), validate=True)
     except ValueError:

@@ -1,7 +1,6 @@
 """The resource manager: its controllers, its webhooks, and what its process is told (managed-resources §4.2)."""
 # ruff: noqa: PLC0415 -- a factory imports what it builds, as `registry` says
 
-import secrets
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -12,11 +11,11 @@ from hedgerow.api.managed_resources import ClassFilter
 from hedgerow.machinery.controller import Controller
 from hedgerow.resource_manager.configuration import ResourceManagerConfiguration
 from hedgerow.resource_manager.configuration.controllers import unlimited_token_requestor
+from hedgerow_entrypoints.components.redaction import secret_redaction
 from hedgerow_entrypoints.components.registry import Component, ControllerEntry, Remarks, Reviews
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
-    from hedgerow.machinery.recording.playback import Redaction
     from hedgerow.resource_manager.installation import ResourceManagerInstallation
 
 
@@ -147,15 +146,6 @@ def _installation() -> "type[ResourceManagerInstallation]":
     return ResourceManagerInstallation
 
 
-def _redaction() -> "Redaction":
-    from hedgerow.resource_manager.secret_redaction import Compression, Fingerprints, SecretRedaction
-    from hedgerow_adapters.compression import brotli_compressed, brotli_decompressed
-
-    # The key is nowhere but here: who has the record cannot try out which value a fingerprint is of.
-    fingerprints = Fingerprints(secrets.token_bytes(32))
-    return SecretRedaction(fingerprints, Compression(brotli_decompressed, brotli_compressed))
-
-
 COMPONENT: Final = Component(
     name="resource-manager",
     document=ResourceManagerConfiguration,
@@ -184,5 +174,5 @@ COMPONENT: Final = Component(
     webhooks=_webhooks,
     reviews=_reviews,
     installation=_installation,
-    redaction=_redaction,
+    redaction=secret_redaction,
 )

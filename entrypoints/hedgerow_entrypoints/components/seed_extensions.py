@@ -12,6 +12,7 @@ from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.questions import Found, ListQuestion
 from hedgerow.registration.configuration import SeedConfig, SeedExtensionsConfiguration, SeedName
 from hedgerow_adapters.charts import HelmCommand
+from hedgerow_entrypoints.components.redaction import secret_redaction
 from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.settings import ProcessSettings
@@ -120,4 +121,5 @@ COMPONENT: Final = Component(
         ControllerEntry("seed-extensions-check", _seed_check, "seedExtensionsCheck"),
         ControllerEntry("shoot-extensions", _shoot_extensions, "shootExtensions"),
     ),
+    redaction=secret_redaction,
 )

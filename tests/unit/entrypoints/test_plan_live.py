@@ -1,12 +1,14 @@
 """Plans for a live cluster, in memory: what is asked, and that nothing is written."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from hedgerow.machinery.charts import RenderChart, RenderedChart
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.machinery.failures import Failure
@@ -25,11 +27,13 @@ from hedgerow_entrypoints.cli.controllers import Chosen, ask_files, chosen_contr
 from hedgerow_entrypoints.cli.plan import planned_in
 from hedgerow_entrypoints.cli.rendering import Planned
 from hedgerow_entrypoints.cli.worlds import LiveClusters, clusters_of, objects_in_files
+from hedgerow_entrypoints.components import component
 from hedgerow_entrypoints.components.resource_manager import COMPONENT
 from hedgerow_entrypoints.configuration import Stated
 from hedgerow_entrypoints.errors import CommandError
 from tests.unit.adapters.runtime.world import CART, NAMESPACES, SERVICES, Wire, World, service
 from tests.unit.entrypoints.command_line import REPOSITORY
+from tests.unit.entrypoints.installation_landscape import landscape
 
 EXAMPLE = (str(REPOSITORY / "examples" / "managed-resources"),)
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -98,6 +102,28 @@ def test_kinds_that_objects_name_are_not_listed_but_asked_for_object_by_object()
     listed = {watch.resource.plural for watch in chosen("managedresource").controller.watches}
     assert "Deployment" in delivered
     assert {request.path.rpartition("/")[2] for request in wire.asked if request.is_list} <= listed
+
+
+def test_charts_are_rendered_for_the_version_of_the_cluster(tmp_path: Path) -> None:
+    (tmp_path / "landscape.yaml").write_text(landscape())
+    objects = objects_in_files([str(tmp_path)])
+    seed_extensions = component("seed-extensions")
+    settings = Stated(seed_extensions, Decoded(seed_extensions.without_file(ask_files(objects)), ()))
+    (installing,) = chosen_controllers(["controllerinstallation"], settings, ask_files(objects))
+    (cluster,) = clusters_of(objects, [[installing.controller]])
+    cluster.version = "v1.29.4-gke.1"
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(cluster)), EVERYTHING)
+    versions: list[str] = []
+
+    def render(chart: RenderChart) -> Future[RenderedChart]:
+        versions.append(chart.kube_version)
+        rendered = Future[RenderedChart]()
+        rendered.set_result(())
+        return rendered
+
+    planned_in([(installing, clusters.worlds(NOW))], NOW, render)
+
+    assert set(versions) == {"v1.29.4"}
 
 
 def test_a_plan_by_requests_in_real_time_is_the_same() -> None:

@@ -42,7 +42,7 @@ class JsonReader:
         except RecursionError:
             return Document(None, (*self.problems, TOO_DEEP)), len(text)
         collections = text.count("{", position, end) + text.count("[", position, end)
-        if collections > MAX_NESTING and _is_deeper(value, MAX_NESTING):
+        if collections > MAX_NESTING and is_deeper(value, MAX_NESTING):
             self.problems.append(TOO_DEEP)
         return Document(value, tuple(self.problems)), end
 
@@ -99,12 +99,12 @@ def _is_unicode(value: Any) -> bool:
     return True
 
 
-def _is_deeper(value: Any, levels: int) -> bool:
+def is_deeper(value: Any, levels: int) -> bool:
     """True if a value has more than so many levels of lists and mappings."""
     if not isinstance(value, dict | list):
         return False
     members = value.values() if isinstance(value, dict) else value
-    return not levels or any(_is_deeper(member, levels - 1) for member in members)
+    return not levels or any(is_deeper(member, levels - 1) for member in members)
 
 
 def read_in_slices(reader: JsonReader, text: str, position: int, budget: ReadingBudget) -> Slices[tuple[Document, int]]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from returns.result import Success
 
 from hedgerow.registration.chart_values import Surroundings, chart_values, merged, read_chart
 from tests.unit.core.registration.landscape import SEED, seed
@@ -112,3 +113,13 @@ def test_a_chart_is_read(config: Any, archive: bytes, values: Any) -> None:
 @pytest.mark.parametrize("text", ["YSBjaGFydA", "YSBj aGFydA==", "%%%"])
 def test_base64_is_read_as_go_reads_it(text: str) -> None:
     assert read_chart({"chart": text}).failure() == "chart: must be encoded in base64"
+
+
+def test_values_that_are_nested_too_deeply_are_refused() -> None:
+    values: Any = {}
+    for _ in range(101):
+        values = {"a": values}
+
+    assert isinstance(read_chart({"values": values["a"]["a"]}), Success)
+    problem = "values: lists and mappings are nested more than 100 levels deep"
+    assert read_chart({"values": values}).failure() == problem
