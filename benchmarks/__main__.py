@@ -29,6 +29,7 @@ from benchmarks import (
     managed_stuck,
     merge,
     planner,
+    registration,
     rsyslog_admission,
     rsyslog_cold,
     rsyslog_relp,
@@ -47,6 +48,7 @@ Measurement: TypeAlias = Callable[[Command], Iterator[Figure]]
 MEASUREMENTS: Final[dict[str, Measurement]] = {
     "imports": lambda _command: imports.measure(),
     "planner": lambda _command: planner.measure(),
+    "registration": lambda _command: registration.measure(),
     "admission-function": lambda _command: admission_function.measure(),
     "admission": admission.measure,
     "admission-latency": admission_latency.measure,

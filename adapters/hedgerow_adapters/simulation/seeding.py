@@ -17,6 +17,7 @@ from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 from hedgerow_adapters.memory.kinds import Kind as Served
 from hedgerow_adapters.memory.kinds.certificate_requests import CERTIFICATE_REQUESTS
 from hedgerow_adapters.memory.kinds.custom_resources import CUSTOM_RESOURCE_DEFINITIONS
+from hedgerow_adapters.memory.storage import Backup, with_revision
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Response
 
@@ -63,7 +64,31 @@ def seeded_cluster(
         relied_on.add(MANAGED_RESOURCES)
     further = {kind.resource: kind for each in known for kind in _further_kinds(each, relied_on)}
     cluster = InMemoryCluster(resources=(*DEFAULT_RESOURCES, *further.values()), now=now, history=_REMEMBERED)
-    return cluster, applied(cluster, objects)
+    problems = applied(cluster, objects)
+    _recall_versions(cluster, objects)
+    return cluster, problems
+
+
+def _recall_versions(cluster: InMemoryCluster, objects: Iterable[LoadedObject]) -> None:
+    """Let objects have the resource versions that they say, as other objects may refer to them."""
+    given = {
+        (each.resource.group, each.resource.kind, key_of(each.manifest)): int(version)
+        for each in (_seed(cluster, loaded) for loaded in objects)
+        if (version := resource_version_of(each.manifest)) and version.isdecimal()
+    }
+    if not given:
+        return
+    backup = cluster.back_up()
+
+    def recalled(resource: Resource, manifest: Manifest) -> Manifest:
+        revision = given.get((resource.group, resource.kind, key_of(manifest)))
+        return manifest if revision is None else with_revision(manifest, revision)
+
+    held = {
+        resource: {path: recalled(resource, manifest) for path, manifest in paths.items()}
+        for resource, paths in backup.objects.items()
+    }
+    cluster.restore(Backup(max(backup.revision, *given.values()), held))
 
 
 def _creates(controller: Controller[Any], resource: Resource) -> bool:

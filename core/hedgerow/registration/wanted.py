@@ -119,12 +119,10 @@ def _extension(extension: Mapping[str, Any]) -> tuple[str, bool]:
 
 
 def _ids_of_worker(worker: Mapping[str, Any]) -> list[str]:
-    runtimes = each_at(_type, worker, "cri", "containerRuntimes")
-    image = text_at(worker, "machine", "image", "name")
-    return [
-        *_ids(image, "OperatingSystemConfig"),
-        *(id_ for each in runtimes for id_ in _ids(each, "ContainerRuntime")),
-    ]
+    ids = [type_id("ContainerRuntime", type_) for type_ in each_at(_type, worker, "cri", "containerRuntimes") if type_]
+    if image := text_at(worker, "machine", "image", "name"):
+        ids.append(type_id("OperatingSystemConfig", image))
+    return ids
 
 
 def _ids_of_domain(shoot: Manifest, domains: Domains) -> Iterator[str]:

@@ -50,6 +50,24 @@ def test_status_and_what_tells_one_object_from_another_are_restored() -> None:
     assert live["status"] == {"observedGeneration": 7}
 
 
+def test_objects_have_the_versions_by_which_others_refer_to_them() -> None:
+    one, other, new, odd = (
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **version}}
+        for name, version in (
+            ("one", {"resourceVersion": "1234"}),
+            ("other", {"resourceVersion": "7"}),
+            ("new", {}),
+            ("odd", {"resourceVersion": "x"}),
+        )
+    )
+    cluster = seeded(one, other, new, odd)
+
+    assert [found(cluster, each)["metadata"]["resourceVersion"] for each in (one, other)] == ["1234", "7"]
+    assert found(cluster, new)["metadata"]["resourceVersion"].isdecimal()
+    assert found(cluster, odd)["metadata"]["resourceVersion"].isdecimal()
+    assert int(cluster.resource_version) >= 1234
+
+
 def test_what_is_being_deleted_has_been_so_since_then() -> None:
     manifest = {
         "apiVersion": "v1",
