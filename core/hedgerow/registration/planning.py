@@ -89,8 +89,11 @@ class Grounds:
 
     def sentences(self) -> Iterator[str]:
         """Each of them, for people."""
+        wanted_by = defaultdict[str, list[str]](list)
         for id_, wanting in sorted(self.demands.items()):
-            yield f"{id_} is wanted by {_some(wanting)}"
+            wanted_by[_some(wanting)].append(id_)
+        for who, ids in wanted_by.items():
+            yield f"{', '.join(ids)} {'is' if len(ids) == 1 else 'are'} wanted by {who}"
         if self.policy is not None:
             yield f"its policy is {self.policy}"
         if self.is_in_use:

@@ -545,6 +545,14 @@ def test_a_seed_that_cannot_be_read_stops_everything() -> None:
     assert not planned.actions
 
 
+def test_types_that_the_same_objects_want_are_told_together() -> None:
+    planned = plan(P3, on=X_PROVIDER)
+
+    assert [*planned.wanted["p3"].sentences()] == [
+        "ControlPlane/x, Infrastructure/x, Worker/x are wanted by the seed itself"
+    ]
+
+
 def test_whoever_wants_an_installation_is_told() -> None:
     registrations = [registration("a", FOO, policy="AlwaysExceptNoShoots")]
     shoots = [shoot(name, extensions=[{"type": "foo"}]) for name in ("z", "y", "x")]
