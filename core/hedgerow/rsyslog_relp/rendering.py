@@ -8,7 +8,7 @@ Source: rsyslog-relp §8 to §11; decisions D-12, D-15.
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -21,7 +21,6 @@ from hedgerow.rsyslog_relp.pstats import MARKER, METRICS, PREFIX
 
 ACTION_NAME: Final = "rsyslog-relp"
 """Of the action that sends, and so the label `name` of its metrics, which alerts select."""
-DOCUMENTATION: Final = "https://github.com/gardener/gardener-extension-shoot-rsyslog-relp"
 HOST: Final = "/host"
 """Where the cleaner sees the root of its node."""
 _IN_PARAMETERS: Final = {ord(character): f"\\{character}" for character in '"\\'}
@@ -85,21 +84,8 @@ def rsyslog_configuration(config: RsyslogRelpConfig, shoot: ShootIdentity, paths
         tls=config.active_tls,
         shoot=shoot,
         paths=paths,
-        options=tuple(_options(config)),
         action_name=ACTION_NAME,
     )
-
-
-def _options(config: RsyslogRelpConfig) -> Iterator[tuple[str, str]]:
-    """The parameters of the action that are stated, in their order."""
-    numbers = (
-        ("rebindInterval", config.rebind_interval),
-        ("timeout", config.timeout),
-        ("action.resumeRetryCount", config.resume_retry_count),
-    )
-    yield from ((name, str(value)) for name, value in numbers if value is not None)
-    if config.report_suspension_continuation is not None:
-        yield "action.reportSuspensionContinuation", "on" if config.report_suspension_continuation else "off"
 
 
 def configure_script(paths: HostPaths = DEFAULT_PATHS) -> str:
@@ -119,7 +105,7 @@ def cleaner_script(paths: HostPaths = DEFAULT_PATHS, host: str = HOST) -> str:
 
 def configurator_unit(paths: HostPaths = DEFAULT_PATHS) -> str:
     """The systemd unit that runs the configure script every 15 seconds; without a final line end."""
-    return rendered("rsyslog-configurator.service", paths=paths, documentation=DOCUMENTATION).rstrip("\n")
+    return rendered("rsyslog-configurator.service", paths=paths).rstrip("\n")
 
 
 @cache

@@ -19,8 +19,6 @@ from hedgerow.rsyslog_relp.config import TLS, RsyslogRelpConfig
 
 AUTH_MODES: Final = ("fingerprint", "name")
 TLS_LIBRARIES: Final = ("gnutls", "openssl")
-PORTS: Final = range(1, 65_536)
-SEVERITIES: Final = range(8)
 SECRET_KEYS: Final = {"ca": "certificate", "crt": "certificate", "key": "unencrypted private key"}
 """Of the Secret with certificates, and what they hold: the authority, the client's certificate, its key."""
 _CUTS_PROGRAM_NAME: Final = re.compile(r"[\[:/\s]")
@@ -98,7 +96,7 @@ def _port_is_not_negative(config: RsyslogRelpConfig) -> Problems:
 
 
 def _port_exists(config: RsyslogRelpConfig) -> Problems:
-    if config.port >= 0 and config.port not in PORTS:
+    if config.port >= 0 and config.port not in range(1, 65_536):
         yield invalid("port", config.port, "port must be between 1 and 65535")
 
 
@@ -152,7 +150,7 @@ def _program_names_can_match(config: RsyslogRelpConfig) -> Problems:
 
 def _severities_exist(config: RsyslogRelpConfig) -> Problems:
     for index, rule in enumerate(config.logging_rules):
-        if rule.severity not in SEVERITIES:
+        if rule.severity not in range(8):
             yield invalid(f"loggingRules[{index}].severity", rule.severity, "severity must be between 0 and 7")
 
 
