@@ -27,10 +27,19 @@
 {{- $stated := include "[[ component ]].config" . | fromJson -}}
 {{- $facts := include "[[ component ]].filled" (dict "stated" $stated "defaults" $known.defaults) | fromJson -}}
 {{- $elects := $facts.leaderElection.leaderElect -}}
+[% if for_seed %]
+{{- if eq $facts.leaderElection.resourceName "[[ process ]]" -}}
+{{- $name := printf "[[ process ]]-%s" $facts.seedConfig.metadata.name -}}
+{{- $facts = set $facts "leaderElection" (set $facts.leaderElection "resourceName" $name) -}}
+{{- end -}}
+[% endif %]
 [% if cluster_id %]
 {{- $asks := has (default "" $facts.controllers.clusterID) (list "<cluster>" "<default>") -}}
 {{- $together := kindIs "invalid" .Values.config.targetClientConnection -}}
 {{- $facts = set $facts "installation" (dict "elects" $elects "asksForIdentity" $asks "isItsOwnTarget" $together) -}}
+[% elif target %]
+{{- $together := kindIs "invalid" .Values.config.targetClientConnection -}}
+{{- $facts = set $facts "installation" (dict "elects" $elects "isItsOwnTarget" $together) -}}
 [% else %]
 {{- $facts = set $facts "installation" (dict "elects" $elects) -}}
 [% endif %]

@@ -73,10 +73,10 @@ def webhooks() -> tuple[Webhook, ...]:
     )
 
 
-def webhook_configurations(enabled: Iterable[Webhook], server: WebhookServer) -> tuple[Manifest, ...]:
-    """The objects that register enabled webhooks at a garden's API server."""
+def registered_webhooks(enabled: Iterable[Webhook]) -> tuple[RegisteredWebhook, ...]:
+    """The registrations of enabled webhooks."""
     resources = {DEFAULTS: (CONTROLLER_REGISTRATIONS,), VALIDATION: _VALIDATED, USED_TYPES: _USERS}
-    registered = [
+    return tuple(
         RegisteredWebhook(
             webhook.path,
             f"{webhook.name}.{_DOMAIN}",
@@ -84,8 +84,12 @@ def webhook_configurations(enabled: Iterable[Webhook], server: WebhookServer) ->
             is_mutating=webhook.name == DEFAULTS,
         )
         for webhook in enabled
-    ]
-    return configurations("hedgerow-controller-manager", {}, registered, server)
+    )
+
+
+def webhook_configurations(enabled: Iterable[Webhook], server: WebhookServer) -> tuple[Manifest, ...]:
+    """The objects that register enabled webhooks at a garden's API server."""
+    return configurations("hedgerow-controller-manager", {}, registered_webhooks(enabled), server)
 
 
 def _with_defaults(request: AdmissionRequest, _snapshot: Snapshot) -> Decision:

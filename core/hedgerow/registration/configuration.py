@@ -20,6 +20,7 @@ from hedgerow.version import __version__
 
 ELSEWHERE: Final = "must not be set together with targetClientConnection: controller-manager decides for all seeds"
 GARDEN: Final = (Named("sourceClientConnection"), Alias("gardenClientConnection", "Gardener's name"))
+_LEASE: Final = "hedgerow-seed-extensions"
 _NO_TIME: Final = timedelta(0)
 _SECONDS: Final = timedelta(seconds=1)
 _HALF_A_MINUTE: Final = timedelta(seconds=30)
@@ -275,7 +276,7 @@ class SeedExtensionsConfiguration(_Process):
     """The garden."""
     seed_client_connection: Annotated[ClientConnection | None, Named("targetClientConnection")] = None
     """The seed. Left out, it is the same cluster as the garden; an empty section is a connection of its own."""
-    leader_election: LeaderElection = LeaderElection()
+    leader_election: LeaderElection = LeaderElection(resource_name=_LEASE)
     """Which Lease of the garden replicas compete for; by default one for each seed, `hedgerow-seed-extensions-` and its
     name."""
     seed_config: SeedConfig = SeedConfig()
@@ -293,9 +294,9 @@ class SeedExtensionsConfiguration(_Process):
 
     def defaulted(self) -> Self:
         """The configuration with the name of its Lease."""
-        if self.leader_election.resource_name:
+        if self.leader_election.resource_name != _LEASE or not self.seed:
             return self
-        name = "-".join(filter(None, ("hedgerow-seed-extensions", self.seed)))
+        name = f"{_LEASE}-{self.seed}"
         return replace(self, leader_election=replace(self.leader_election, resource_name=name))
 
     def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ RSYSLOG_RELP: Final = "rsyslog-relp"
 SEED_EXTENSIONS: Final = "seed-extensions"
 RUNNABLE: Final = (RESOURCE_MANAGER, CONTROLLER_MANAGER, SEED_EXTENSIONS, RSYSLOG_RELP)
 """The components that have a configuration file, and so a process."""
-INSTALLABLE: Final = (RESOURCE_MANAGER, RSYSLOG_RELP)
+INSTALLABLE: Final = (RESOURCE_MANAGER, CONTROLLER_MANAGER, SEED_EXTENSIONS, RSYSLOG_RELP)
 """Those that declare what their processes need in a cluster."""
 MODULES: Final = {
     RESOURCE_MANAGER: "resource_manager",

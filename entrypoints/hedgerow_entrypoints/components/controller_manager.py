@@ -13,6 +13,7 @@ from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
     from hedgerow.admission.registration import WebhookServer
+    from hedgerow.registration.installation import ControllerManagerInstallation
 
 _Configuration: TypeAlias = ControllerManagerConfiguration | SeedExtensionsConfiguration
 
@@ -120,6 +121,12 @@ def _reviews() -> Reviews:
     )
 
 
+def _process() -> "type[ControllerManagerInstallation]":
+    from hedgerow.registration.installation import ControllerManagerInstallation
+
+    return ControllerManagerInstallation
+
+
 COMPONENT: Final = Component(
     name="controller-manager",
     document=ControllerManagerConfiguration,
@@ -129,4 +136,5 @@ COMPONENT: Final = Component(
     webhooks=_webhooks,
     registrations=_registrations,
     reviews=_reviews,
+    installation=_process,
 )

@@ -19,6 +19,7 @@ from hedgerow_entrypoints.process.settings import ProcessSettings
 
 if TYPE_CHECKING:
     from hedgerow.registration.garden_access import GardenAccess
+    from hedgerow.registration.installation import SeedExtensionsInstallation
 
 
 def _installation(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
@@ -106,6 +107,12 @@ def _of_the_only_seed(ask: Ask) -> SeedExtensionsConfiguration:
     return SeedExtensionsConfiguration(seed_config=SeedConfig(metadata=SeedName(name="".join(names))))
 
 
+def _process() -> "type[SeedExtensionsInstallation]":
+    from hedgerow.registration.installation import SeedExtensionsInstallation
+
+    return SeedExtensionsInstallation
+
+
 COMPONENT: Final = Component(
     name="seed-extensions",
     document=SeedExtensionsConfiguration,
@@ -122,4 +129,5 @@ COMPONENT: Final = Component(
         ControllerEntry("shoot-extensions", _shoot_extensions, "shootExtensions"),
     ),
     redaction=secret_redaction,
+    installation=_process,
 )

@@ -21,18 +21,28 @@ from hedgerow.installation.permissions import concerns_anything, election_permis
 from hedgerow.installation.values import default_values, values_schema
 from hedgerow.installation.workload import Installed
 from hedgerow.machinery.clusters import Permission
+from hedgerow.machinery.configuration.process import ClientConnection
 from hedgerow.machinery.configuration.section import Section, SectionField
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.version import __version__
 from hedgerow_adapters.files.writing import render_yaml
 from hedgerow_entrypoints.cli.install import declared_installation, installation
 from hedgerow_entrypoints.cli.stated_values import combined
-from hedgerow_entrypoints.components import RESOURCE_MANAGER, RSYSLOG_RELP, component
+from hedgerow_entrypoints.components import (
+    CONTROLLER_MANAGER,
+    RESOURCE_MANAGER,
+    RSYSLOG_RELP,
+    SEED_EXTENSIONS,
+    component,
+)
 from hedgerow_entrypoints.components.registry import Component
 
 TEMPLATES: Final = Path(__file__).parents[3] / "deploy" / "chart-templates"
 _HERE: Final = Path(__file__).parent
-FOLDERS: Final = {RESOURCE_MANAGER: _HERE, RSYSLOG_RELP: _HERE / RSYSLOG_RELP}
+FOLDERS: Final = {
+    RESOURCE_MANAGER: _HERE,
+    **{name: _HERE / name for name in (CONTROLLER_MANAGER, SEED_EXTENSIONS, RSYSLOG_RELP)},
+}
 """Where the cases of each component are."""
 CASES: Final = [
     (name, file.parent) for name, folder in FOLDERS.items() for file in sorted(folder.glob("*/values.yaml"))
@@ -71,6 +81,10 @@ _INVALIDATION: Final = Switch(
 """Controller and webhook are enabled together, or the configuration is not valid."""
 _ODD: Final = {"tokenInvalidator": _INVALIDATION}
 _MORE: Final = {"networkPolicy": (_INGRESSES,)}
+_ONLY_TOGETHER: Final = ("controllerRegistration", "controllerDeployment")
+"""Controllers that run in the process of a seed only where that is the garden."""
+_NEEDED: Final = {SEED_EXTENSIONS: {"seedConfig": {"metadata": {"name": "any"}}}}
+"""Without which a component configuration is not valid."""
 _HOST: Final = {"kubernetesServiceHost": {"host": "api.example.org"}}
 _MODES: Final[Mapping[str, Mapping[str, Any]]] = {
     "runtime": {"webhooks": {"inGardener": True}},
@@ -126,19 +140,20 @@ class Chart:
     def sections(self, name: str) -> Mapping[str, SectionField]:
         """The fields of a section of the configuration, by name."""
         assert self.component.document is not None
-        (declared,) = (each for each in self.component.document.declared if each.name == name)
-        assert declared.section is not None
-        return {each.name: each for each in declared.section.declared}
+        sections = (each.section for each in self.component.document.declared if each.name == name)
+        return {each.name: each for section in sections if section is not None for each in section.declared}
 
     def installed(self, section: Mapping[str, Any], **values: Any) -> Installed:
         """An installation with one section of the configuration, and nothing else that can be switched off."""
         off = {
             kind: {name: {"enabled": False} for name, of in self.sections(kind).items() if _is_on(of)}
             for kind in ("controllers", "webhooks")
+            if self.sections(kind)
         }
         defaults = default_values(self.declared.values_type)
         head = {name: defaults["config"][name] for name in ("apiVersion", "kind")}
-        config = combined({**head, "leaderElection": {"leaderElect": False}}, combined(off, section))
+        needed = {**head, **_NEEDED.get(self.component.name, {}), "leaderElection": {"leaderElect": False}}
+        config = combined(needed, combined(off, section))
         stated = combined({**defaults, "config": config}, values)
         return installation(self.component, self.declared.values_type.model_validate(stated), NAMESPACE)
 
@@ -150,7 +165,10 @@ class Chart:
             alone = self.installed(switch.section).permissions
             added = [each for each in alone if each not in always]
             beside: Sequence[Permission] = alone
-            if "target" in self.declared.values_type.model_fields:
+            has_target = "target" in self.declared.values_type.model_fields
+            if has_target and switch.section.get("controllers", {}).keys() & _ONLY_TOGETHER:
+                beside = ()
+            elif has_target:
                 beside = self.installed({**switch.section, "targetClientConnection": {}}).permissions
             if anyway := [each for each in added if each in beside]:
                 features.append(_feature(switch.fields, anyway, switch.places))
@@ -166,6 +184,13 @@ class Chart:
     @property
     def has_cluster_id(self) -> bool:
         return "clusterID" in self.sections("controllers")
+
+    @property
+    def _source_connection(self) -> str:
+        """The field of the component configuration that leads to the cluster of the process."""
+        assert self.component.document is not None
+        fields = self.component.document.declared
+        return next(each.name for each in fields if each.section and issubclass(each.section, ClientConnection))
 
     def _registrations(self, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The entries of registration objects, in the order of their calls, each behind its switch."""
@@ -215,7 +240,9 @@ class Chart:
             "appVersion": __version__,
             "kubeVersion": ">=1.27.0-0",
         }
-        modes = _MODES if "target" in declared.values_type.model_fields else {"standalone": {}}
+        modes: Mapping[str, Mapping[str, Any]] = {"standalone": {}}
+        if "target" in declared.values_type.model_fields:
+            modes = _MODES if self.webhooks else {"standalone": {}, "target": {}}
         return {
             "Chart.yaml": render_yaml([about]),
             "values.yaml": _ABOUT + "".join(f"{line}\n" for line in _explained(declared.values_type())),
@@ -253,7 +280,8 @@ class Chart:
                 process=self.declared.process,
                 cluster_id=self.has_cluster_id,
                 in_gardener="in_gardener" in webhooks.model_fields,
-                source_connection="sourceClientConnection" if has["target"] else "clientConnection",
+                source_connection=self._source_connection,
+                for_seed="seedConfig" in self.defaults,
                 deployment_labels=self.installed({}).deployment_labels,
                 **has,
             )
