@@ -26,9 +26,11 @@ from hedgerow_entrypoints.configuration import Stated, read_configuration
 from hedgerow_entrypoints.errors import CommandError, note
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
-_ENTRIES: Final[dict[str, tuple[Component[Any], ControllerEntry[Any]]]] = {
-    entry.name: (each, entry) for each in map(component, known()) for entry in each.controllers
-}
+_ENTRIES: Final[dict[str, tuple[Component[Any], ControllerEntry[Any]]]] = {}
+"""Of each controller the first component that may run it."""
+for _component in map(component, known()):
+    for _entry in _component.controllers:
+        _ENTRIES.setdefault(_entry.name, (_component, _entry))
 NAMES: Final = (*_ENTRIES,)
 LISTED: Final = "\n".join(f"  {name}" for name in NAMES)
 _ALIASES: Final = {alias: entry.name for _, entry in _ENTRIES.values() for alias in entry.aliases}
@@ -109,7 +111,9 @@ def chosen_controllers(
             raise CommandError(found.failure())
         return configuration, found.unwrap()
 
-    return [
-        Chosen(settings.process.restricted(entry.build(*configured(owner.name))), entry.remarks())
-        for owner, entry in (_ENTRIES[name] for name in dict.fromkeys(names))
-    ]
+    chosen = []
+    for name in dict.fromkeys(names):
+        first, entry = _ENTRIES[name]
+        owner = settings.component if entry in settings.component.controllers else first
+        chosen.append(Chosen(settings.process.restricted(entry.build(*configured(owner.name))), entry.remarks()))
+    return chosen

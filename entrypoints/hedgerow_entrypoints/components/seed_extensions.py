@@ -12,6 +12,7 @@ from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.questions import Found, ListQuestion
 from hedgerow.registration.configuration import SeedConfig, SeedExtensionsConfiguration, SeedName
 from hedgerow_adapters.charts import HelmCommand
+from hedgerow_entrypoints.components.controller_manager import GARDEN_CONTROLLERS
 from hedgerow_entrypoints.components.redaction import secret_redaction
 from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry
 from hedgerow_entrypoints.errors import CommandError
@@ -119,7 +120,7 @@ COMPONENT: Final = Component(
     without_file=_of_the_only_seed,
     settings=_settings,
     controllers=(
-        # The controllers of the garden come first where both run in one process.
+        *GARDEN_CONTROLLERS,
         ControllerEntry(
             "controllerinstallation", _installation, "controllerInstallation", aliases=("controller-installation",)
         ),
