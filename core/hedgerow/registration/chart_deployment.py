@@ -165,7 +165,7 @@ async def _deliver(installation: Installation, rendering: RenderChart) -> Conclu
     )
     if await is_delivered(name, rendering):
         return done
-    data = _data(await rendering, rendering, installation.seed)
+    data = await _data(await rendering, rendering, installation.seed)
     if isinstance(data, RenderError):
         is_of_chart = data.cause == "chart"
         status = ConditionStatus.FALSE if is_of_chart else ConditionStatus.UNKNOWN
@@ -180,13 +180,13 @@ async def _deliver(installation: Installation, rendering: RenderChart) -> Conclu
     return done
 
 
-def _data(rendered: RenderedChart, rendering: RenderChart, seed: str) -> Mapping[str, bytes] | RenderError:
+async def _data(rendered: RenderedChart, rendering: RenderChart, seed: str) -> Mapping[str, bytes] | RenderError:
     """What the Secret of a rendered chart is to hold, or why there is nothing."""
     if isinstance(rendered, RenderError):
         return rendered
     kubeconfig = text_at(rendering.values, *KUBECONFIG_SECRET)
     injection = Injection(rendering.namespace, kubeconfig, seed) if kubeconfig else None
     try:
-        return secret_data(rendered, injection.into if injection else lambda manifest: manifest)
+        return await secret_data(rendered, injection.into if injection else lambda manifest: manifest)
     except UnreadableError as error:
         return RenderError("chart", str(error))

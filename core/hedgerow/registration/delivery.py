@@ -22,12 +22,14 @@ from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.machinery.reading import UnreadableError, with_value
+from hedgerow.machinery.steps import Pause
 from hedgerow.resource_manager.builder import deploying
 from hedgerow.resource_manager.builder.managed_resource import desired_managed_resource, new_managed_resource
 from hedgerow.resource_manager.builder.secret import make_unique, new_secret
 from hedgerow.version import __version__
 
 _SEPARATOR: Final = "\n---\n"
+_WRITTEN_AT_ONCE: Final = 64 * 1024  # characters, in some 50 ms
 
 
 def extension_namespace(installation: str) -> str:
@@ -40,19 +42,26 @@ def managed_resource_key(installation: str) -> ObjectKey:
     return ObjectKey(SEED_NAMESPACE, installation)
 
 
-def secret_data(files: Iterable[RenderedFile], injected: Callable[[Manifest], Manifest]) -> dict[str, bytes]:
-    """The objects of a chart as the data of a Secret, by the path of their template.
+async def secret_data(files: Iterable[RenderedFile], injected: Callable[[Manifest], Manifest]) -> dict[str, bytes]:
+    """The objects of a chart as the data of a Secret, by the path of their template; pauses as long as it takes long.
 
     Args:
         files: as they are rendered.
         injected: an object as it is to be delivered; UnreadableError of it is raised with the path of the template.
     """
     texts: dict[str, str] = {}
+    written = 0
     for file in files:
-        try:
-            objects = [sorted_yaml(injected(manifest)) for manifest in file.objects]
-        except UnreadableError as error:
-            raise UnreadableError(Problem(file.path, str(error.problem))) from error
+        objects = []
+        for manifest in file.objects:
+            try:
+                objects.append(sorted_yaml(injected(manifest)))
+            except UnreadableError as error:
+                raise UnreadableError(Problem(file.path, str(error.problem))) from error
+            written += len(objects[-1])
+            if written > _WRITTEN_AT_ONCE:
+                await Pause()
+                written = 0
         if objects:
             name = file.path.replace("/", "_")
             # Two paths may be one name.

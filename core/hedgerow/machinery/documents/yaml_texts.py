@@ -148,9 +148,11 @@ def sorted_yaml(value: Mapping[str, Any]) -> str:
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     """A text: a block if it has lines, quoted if it would mean something else."""
-    tag = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]  # the stubs lack it
-    is_plain = plain_value(text) == text and tag == _TEXT
-    style = None if is_plain else '"'
+    style = None if plain_value(text) == text else '"'
+    # Times, and numbers to the base of 60: texts to Kubernetes, which quotes them all the same.
+    if text[:1] in dumper.yaml_implicit_resolvers:
+        tag = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]  # the stubs lack it
+        style = style if tag == _TEXT else '"'
     if not _NEEDS_ESCAPES.isdisjoint(text):
         style = '"'
     elif "\n" in text:

@@ -14,6 +14,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.reading import with_value
+from hedgerow.machinery.steps import Pause
 from hedgerow.registration.chart_deployment import InstallationConfig
 from hedgerow.registration.installing import installation_controller
 from tests.snapshots import snapshot_over
@@ -160,6 +161,17 @@ def test_no_object_is_lost_where_two_paths_become_one_key() -> None:
 
     assert [*landscape.secret["data"]] == ["a_b_x.yaml"]
     assert b64decode(landscape.secret["data"]["a_b_x.yaml"]).decode().count("kind: ConfigMap") == 2
+
+
+def test_a_large_chart_lets_others_run_meanwhile() -> None:
+    large = with_value(CONFIG_MAP, ("data", "foo"), "x" * 40_000)
+    files = [RenderedFile(f"a/templates/{number}.yaml", (large, large)) for number in range(3)]
+    landscape = Landscape(seed(), registration(), installation(), rendered=tuple(files))
+
+    landscape.turn()
+
+    assert sum(isinstance(step, Pause) for step in landscape.stage.turns[-1].steps) == 3
+    assert len(landscape.secret["data"]) == 3
 
 
 def test_a_chart_may_render_nothing() -> None:
