@@ -21,10 +21,23 @@ def pins(name: str) -> dict[str, str]:
 
 
 def test_the_base_is_one_version_of_the_official_slim_image() -> None:
-    bases = {argument.split()[0] for argument in arguments("FROM")}
+    bases = {argument.split()[0] for argument in arguments("FROM") if not argument.endswith(" AS helm")}
 
     assert len(bases) == 1
     assert re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+", bases.pop())
+
+
+def test_helm_is_the_one_that_is_tested_built_by_a_go_that_is_new_enough() -> None:
+    (base,) = (argument.split()[0] for argument in arguments("FROM") if argument.endswith(" AS helm"))
+    (folder,) = (argument.split()[0] for argument in arguments("COPY") if argument.startswith("tests/"))
+    module = (ROOT / folder / "go.mod").read_text("utf-8")
+    found = re.fullmatch(r"golang:(\d+)\.(\d+)\.(\d+)-bookworm", base)
+    oldest = re.search(r"^go (\d+)\.(\d+)\.(\d+)$", module, re.MULTILINE)
+
+    assert found
+    assert oldest
+    assert [int(number) for number in found.groups()] >= [int(number) for number in oldest.groups()]
+    assert [rest for rest in arguments("RUN") if "-mod=readonly" in rest and "helm.sh/helm/v3/cmd/helm" in rest]
 
 
 def test_the_last_stage_runs_the_command_as_nobody() -> None:
