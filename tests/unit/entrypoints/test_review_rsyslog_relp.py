@@ -1,4 +1,4 @@
-"""`hedgerow review` with the webhooks of a component that is not the resource manager."""
+"""`hedgerow review`, and `hedgerow plan`, with a component that is not the resource manager."""
 
 from base64 import b64encode
 from typing import Any
@@ -57,6 +57,16 @@ def test_without_the_cluster_in_the_files_the_denial_says_what_is_missing(hedger
 
     assert done.code == 3
     assert "note: Cluster shoot--core--web: no file holds it, so that it counts as missing\n" in done.err
+
+
+def test_the_controller_tells_of_the_same_secret_as_the_webhook(hedgerow: Hedgerow, repository: Any) -> None:
+    case = "tests/golden/admission/nodes-get-no-broken-configuration"
+    problem = "ref-rsyslog-tls has a key value that does not belong to the certificate of its crt value"
+
+    planned = hedgerow("plan", "rsyslog-relp", "-f", f"{case}/input.yaml")
+
+    assert f"Error reconciling Extension: secret shoot--core--other-key/{problem}" in planned.out
+    assert problem in (repository / case / "decisions.txt").read_text()
 
 
 def test_encoded_files_are_readable() -> None:
