@@ -1,6 +1,7 @@
 """`hedgerow review`, and `hedgerow plan`, with a component that is not the resource manager."""
 
 from base64 import b64encode
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ EXAMPLE = f"{REPOSITORY}/review"
 OSC = {"spec": {"files": [{"path": "a", "content": {"inline": {"encoding": "b64", "data": "aGVsbG8="}}}]}}
 
 
-def test_the_diff_shows_encoded_files_as_texts(hedgerow: Hedgerow, repository: Any) -> None:
+def test_the_diff_shows_encoded_files_as_texts(hedgerow: Hedgerow, repository: Path) -> None:
     done = hedgerow("review", "operating-system-config", "-f", EXAMPLE)
 
     assert (done.code, done.err) == (2, "1 changed\n")
@@ -21,7 +22,7 @@ def test_the_diff_shows_encoded_files_as_texts(hedgerow: Hedgerow, repository: A
     assert "+          #!/bin/bash\n" in done.out
 
 
-def test_webhooks_of_two_components_may_be_asked_together(hedgerow: Hedgerow, repository: Any) -> None:
+def test_webhooks_of_two_components_may_be_asked_together(hedgerow: Hedgerow, repository: Path) -> None:
     named = ("shoot-rsyslog-relp-admission", "operating-system-config", "extension-validation")
 
     done = hedgerow("review", *named, "-f", EXAMPLE, "-o", "table")
@@ -34,7 +35,7 @@ def test_webhooks_of_two_components_may_be_asked_together(hedgerow: Hedgerow, re
     ]
 
 
-def test_a_configuration_decides_for_its_own_component_alone(hedgerow: Hedgerow, repository: Any) -> None:
+def test_a_configuration_decides_for_its_own_component_alone(hedgerow: Hedgerow, repository: Path) -> None:
     named = ("shoot-rsyslog-relp-admission", "operating-system-config", "extension-validation")
     config = f"{REPOSITORY}/process.yaml"
 
@@ -59,7 +60,7 @@ def test_without_the_cluster_in_the_files_the_denial_says_what_is_missing(hedger
     assert "note: Cluster shoot--core--web: no file holds it, so that it counts as missing\n" in done.err
 
 
-def test_the_controller_tells_of_the_same_secret_as_the_webhook(hedgerow: Hedgerow, repository: Any) -> None:
+def test_the_controller_tells_of_the_same_secret_as_the_webhook(hedgerow: Hedgerow, repository: Path) -> None:
     case = "tests/golden/admission/nodes-get-no-broken-configuration"
     problem = "ref-rsyslog-tls has a key value that does not belong to the certificate of its crt value"
 
