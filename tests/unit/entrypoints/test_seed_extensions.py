@@ -98,3 +98,27 @@ def test_nothing_else_is_read_where_everything_is_configured() -> None:
 def test_without_an_address_nothing_starts() -> None:
     with pytest.raises(CommandError, match="without gardenClusterAddress and gardenClusterCACert"):
         access({})
+
+
+def test_where_a_seed_is_the_garden_its_process_decides_for_all_seeds_first() -> None:
+    decides = {name: {"enabled": True} for name in ("controllerRegistration", "controllerDeployment")}
+    document = {
+        "apiVersion": "seedextensions.config.gardener.cloud/v1alpha1",
+        "kind": "SeedExtensionsConfiguration",
+        "leaderElection": {"resourceNamespace": "garden"},
+        "seedConfig": {"metadata": {"name": "own"}},
+        "controllers": {**decides, "shootExtensions": {"enabled": True}},
+    }
+    configuration = decode(SeedExtensionsConfiguration, document, Purpose.RUN).unwrap().configuration
+
+    assert [each.name for each in COMPONENT.declared(configuration, "")] == [
+        "controllerregistration-seed",
+        "controllerregistration-controllerregistration-finalizer",
+        "controllerregistration-seed-finalizer",
+        "controllerdeployment",
+        "controllerinstallation",
+        "controllerinstallation-care",
+        "controllerinstallation-required",
+        "seed-extensions-check",
+        "shoot-extensions",
+    ]
