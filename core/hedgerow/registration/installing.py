@@ -112,7 +112,8 @@ asks_for_installation: Final = creation_deletion_or(_differs)
 
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[InstallationConfig]) -> Plan:
     """Bring the seed to what one installation asks for, and tell of it in its conditions."""
-    if snapshot.get(CONTROLLER_INSTALLATIONS, key, Cluster.SOURCE) is None:
+    cached = snapshot.get(CONTROLLER_INSTALLATIONS, key, Cluster.SOURCE)
+    if cached is None or not is_for(context.config.seed, cached):
         return Plan()
     # A cache may not show yet that it is on its way out, or what others wrote into its conditions.
     answer = await from_garden(CONTROLLER_INSTALLATIONS, key.name)

@@ -205,6 +205,15 @@ def test_what_is_meant_for_another_seed_is_left_alone() -> None:
     landscape = Landscape(seed(), registration(), installation(), config={"seed": "other"})
 
     assert landscape.turn() == Plan()
+    assert landscape.stage.turns[-1].steps == ()
+
+
+def test_an_installation_that_is_for_another_seed_by_now_is_left_alone() -> None:
+    landscape = Landscape(seed(), registration(), installation())
+    landscape.patch(GARDEN, installation(), {"spec": {"seedRef": {"name": "other"}}})
+    landscape.stage.lag = 1
+
+    assert landscape.turn() == Plan()
     assert landscape.writes == []
 
 
@@ -519,6 +528,23 @@ def test_the_secret_of_the_last_rendering_is_left_to_garbage_collection() -> Non
 
     assert landscape.secret["metadata"]["name"] == f"{INSTALLATION}-e3b0c442"
     assert landscape.found(SECRETS, old, "garden")["metadata"]["labels"] == {GC: "true"}
+
+
+def test_a_secret_of_an_earlier_rendering_does_not_pass_for_the_last_one() -> None:
+    landscape = Landscape(seed(), registration(), installation())
+    landscape.turn()
+    old = landscape.managed_resource
+    landscape.render.rendered = ()
+    change_values(landscape)
+    landscape.turn()
+    new = landscape.managed_resource
+    stale = {name: None for name in new["metadata"]["annotations"] if name != RENDERING}
+    kept = {name: value for name, value in old["metadata"]["annotations"].items() if name != RENDERING}
+    edit({"metadata": {"annotations": {**stale, **kept}}, "spec": old["spec"]})(landscape)
+
+    landscape.turn()
+
+    assert landscape.managed_resource["spec"] == new["spec"]
 
 
 def test_a_chart_whose_text_changes_by_chance_is_not_deployed_anew() -> None:
