@@ -26,6 +26,8 @@ class Outcome(NamedTuple):
     """How far an operation has come: it waits, it has failed, or else it has succeeded."""
 
     error: str | None = None
+    codes: tuple[str, ...] = ()
+    """Who has to correct the error, if its text does not tell."""
     waits_until: datetime | None = None
     """At the latest; a change may bring the next turn earlier."""
     state: Any = None
@@ -86,7 +88,8 @@ class Reconciliation:
             return Plan(requeue_after=(outcome.waits_until - now).total_seconds(), state=outcome.state)
         generation = self._extension.generation
         if outcome.error is not None:
-            status = operations.failed(operation, generation, outcome.error, error_codes(outcome.error), now)
+            codes = outcome.codes or error_codes(outcome.error)
+            status = operations.failed(operation, generation, outcome.error, codes, now)
             await self._patch("failed", {"status": status}, subresource="status")
             return self._ended(outcome.error, outcome.state)
         status = operations.succeeded(operation, generation, now)

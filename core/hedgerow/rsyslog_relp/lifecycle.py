@@ -31,6 +31,7 @@ from hedgerow.machinery.selectors import field_query
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.builder import deploying
+from hedgerow.resource_manager.builder.managed_resource import CONFIGURATION_PROBLEM
 from hedgerow.rsyslog_relp.cleaning import CleanerImages, Phase, Waiting, clean_nodes
 from hedgerow.rsyslog_relp.config import RsyslogRelpConfig
 from hedgerow.rsyslog_relp.monitoring import monitoring_config_map
@@ -146,7 +147,7 @@ async def _reconciled(extension: Extension, snapshot: Snapshot, context: Context
             case OperationType.DELETE:
                 return await _cleaned(extension.key.namespace, shoot, context.config.images, waiting)
             case _:
-                return Outcome(await _deployed(extension, shoot, context.config.public_key))
+                return await _deployed(extension, shoot, context.config.public_key)
 
     return await Reconciliation(extension, FINALIZER, OperationType.DELETE if waiting else None).run(perform)
 
@@ -169,13 +170,12 @@ async def _cleaned(namespace: str, shoot: Manifest, images: CleanerImages, waiti
     return Outcome(await deploying.delete(CONFIG_MAPS, key, "extension-deleted"), state=cleaned)
 
 
-async def _deployed(extension: Extension, shoot: Manifest, public_key: PublicKey | None) -> str | None:
-    """Deploy the monitoring; why it, or something that nodes need, is not as it has to be."""
-    if error := await _deploy_monitoring(extension.key.namespace):
-        return error
-    if not shoot:
-        return NO_SHOOT
-    return await _certificates_problem(extension, shoot, public_key) if public_key else None
+async def _deployed(extension: Extension, shoot: Manifest, public_key: PublicKey | None) -> Outcome:
+    """Deploy the monitoring, and look at the certificates of nodes."""
+    error = await _deploy_monitoring(extension.key.namespace) or (None if shoot else NO_SHOOT)
+    if error or public_key is None:
+        return Outcome(error)
+    return Outcome(await _certificates_problem(extension, shoot, public_key), codes=(CONFIGURATION_PROBLEM,))
 
 
 async def _certificates_problem(extension: Extension, shoot: Manifest, public_key: PublicKey) -> str | None:

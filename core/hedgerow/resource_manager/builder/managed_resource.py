@@ -26,6 +26,8 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_
 from hedgerow.machinery.reading import with_value, without
 from hedgerow.resource_manager.builder.secret import OPAQUE, secret_name
 
+CONFIGURATION_PROBLEM: Final = "ERR_CONFIGURATION_PROBLEM"
+"""The code of an error that users have to correct, not operators."""
 _INVALID_OBJECT: Final = re.compile("error during apply of object .* is invalid:", re.IGNORECASE)
 
 
@@ -177,4 +179,4 @@ def any_of_class(managed_resources: Iterable[Manifest], resource_class: str | No
 
 def error_codes(text: str) -> tuple[str, ...]:
     """The codes of an error: users have to correct an object that the API server finds invalid."""
-    return ("ERR_CONFIGURATION_PROBLEM",) if _INVALID_OBJECT.search(text) else ()
+    return (CONFIGURATION_PROBLEM,) if _INVALID_OBJECT.search(text) else ()

@@ -155,6 +155,7 @@ def test_certificates_that_do_not_belong_to_their_key_are_an_error() -> None:
         == f"secret {NAMESPACE}/ref-tls has a key value that does not belong to the certificate of its crt value"
     )
     assert seed.extension["status"]["lastError"]["description"] == f"Error reconciling Extension: {problem}"
+    assert seed.extension["status"]["lastError"]["codes"] == ["ERR_CONFIGURATION_PROBLEM"]
     assert seed.get(CONFIG_MAPS, MONITORING) is not None
 
 
