@@ -1,7 +1,6 @@
 """The audit rules, as the programs take them that read them on a node: augenrules, libaudit, auditctl."""
 
 import ctypes
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,6 @@ from tests.e2e.rsyslog.programs import Programs
 
 EXIT = 4
 """AUDIT_FILTER_EXIT of linux/audit.h."""
-CHANGES_AUDIT = "HEDGEROW_CHANGE_AUDIT"
 
 
 @pytest.fixture
@@ -88,19 +86,9 @@ def test_libaudit_knows_every_field_and_system_call(programs: Programs, compiled
     assert [*library.problems("-a exit,always -F arch=b64 -S no_such_call -F no_such_field=1")] != []
 
 
-@pytest.mark.skipif(not os.environ.get(CHANGES_AUDIT), reason=f"changes the kernel's audit: only with {CHANGES_AUDIT}")
-def test_auditctl_takes_every_line(programs: Programs, compiled: list[str], tmp_path: Path) -> None:
-    def auditctl(*arguments: object) -> tuple[int, str]:
-        command = programs.command("auditctl", *arguments)
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, env=programs.environment)
-        return ended.returncode, ended.stdout + ended.stderr
+def test_auditctl_knows_every_setting(programs: Programs, compiled: list[str]) -> None:
+    command = programs.command("auditctl", "-h")
+    told = subprocess.run(command, capture_output=True, text=True, check=False, env=programs.environment).stdout
+    options = {line.split()[0] for line in told.splitlines() if line.strip().startswith("-")}
 
-    (tmp_path / "audit.rules").write_text("".join(f"{line}\n" for line in compiled))
-    try:
-        status, said = auditctl("-R", tmp_path / "audit.rules")
-        listed = auditctl("-l")[1].splitlines()
-    finally:
-        auditctl("-D")
-
-    assert (status, [line for line in said.splitlines() if "rror" in line]) == (0, [])
-    assert len(listed) == len([line for line in compiled if line.startswith("-a")])
+    assert {line.split()[0] for line in compiled} - options == set()
