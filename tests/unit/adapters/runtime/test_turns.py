@@ -1,6 +1,7 @@
 """Decisions of several steps, made by a running controller in an in-memory cluster, on virtual time."""
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -27,6 +28,7 @@ from hedgerow.machinery.steps import AtOnce, Now, Step
 from hedgerow_adapters.memory import Answered, Fault, MemoryTransport, requests
 from hedgerow_adapters.protocol import requests as build
 from hedgerow_adapters.protocol.transport import Response
+from hedgerow_adapters.runtime.runner import VERSION_PERIOD
 from tests.unit.adapters.runtime.wishes import (
     ACCOUNTS,
     DEFINITIONS,
@@ -284,6 +286,24 @@ async def test_independent_steps_of_all_kinds_are_replied_to_in_their_order() ->
     assert known == SECRETS
     assert isinstance(now, datetime)
     assert sorted(names(cluster)) == ["a", "b", "d", "e"]
+
+
+@virtual_time
+async def test_the_first_decision_knows_the_version_of_the_server_and_later_ones_each_other_one() -> None:
+    cluster, seen = world(), list[frozenset[str]]()
+    cluster.version = "v1.30.0"
+
+    def decide(_snapshot: Snapshot, context: Context[None]) -> Plan:
+        seen.append(context.server_versions)
+        return Plan(requeue_after=VERSION_PERIOD + 1)
+
+    async with at_work(cluster, replace(controller(decide), reads_server_version=True)):
+        await a_while()
+        cluster.version = "v1.31.0"
+        await a_while(VERSION_PERIOD + 2)
+
+    assert seen[0] == {"v1.30.0"}
+    assert seen[-1] == {"v1.30.0", "v1.31.0"}
 
 
 @virtual_time
