@@ -11,6 +11,21 @@ from tests.unit.entrypoints.command_line import Hedgerow
 
 REPOSITORY = "examples/rsyslog-relp"
 EXAMPLE = f"{REPOSITORY}/review"
+ODD = """\
+apiVersion: core.gardener.cloud/v1beta1
+kind: Shoot
+metadata: {name: web, namespace: garden-core}
+spec:
+  extensions:
+  - type: shoot-rsyslog-relp
+    providerConfig:
+      apiVersion: rsyslog-relp.extensions.gardener.cloud/v1alpha1
+      kind: RsyslogRelpConfig
+      target: logs.example.com
+      port: 2514
+      loggingRules: [{severity: 3}]
+      tls: {enabled: false, authMode: name}
+"""
 OSC = {"spec": {"files": [{"path": "a", "content": {"inline": {"encoding": "b64", "data": "aGVsbG8="}}}]}}
 
 
@@ -46,6 +61,25 @@ def test_a_configuration_decides_for_its_own_component_alone(hedgerow: Hedgerow,
         f"note: {config}: shoot-rsyslog-relp-admission is not enabled; it is asked all the same"
     ]
     assert [line.split()[4] for line in every.out.splitlines()[1:]] == ["operating-system-config"]
+
+
+WARNING = "tls: has no effect, as tls.enabled is not true"
+ASKED = "Shoot   garden-core  web     shoot-rsyslog-relp-admission"
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("diff", f"#   warning: {WARNING}"),
+        ("table", f"unchanged   {ASKED}  warning: {WARNING}"),
+        ("yaml", f"- '{WARNING}'"),
+    ],
+)
+def test_warnings_are_shown(hedgerow: Hedgerow, output: str, line: str) -> None:
+    done = hedgerow("review", "shoot-rsyslog-relp-admission", "-f", "-", "-o", output, stdin=ODD)
+
+    assert done.code == 0
+    assert line in done.out.splitlines()
 
 
 def test_without_the_cluster_in_the_files_the_denial_says_what_is_missing(hedgerow: Hedgerow) -> None:
