@@ -52,8 +52,8 @@ class Conclusion(NamedTuple):
         """The plan of a turn without conditions."""
         return Plan(failures=(self.failure,) if self.failure else (), requeue_after=self.requeue_after)
 
-    async def told(self, installation: Manifest) -> Plan:
-        """The plan, once the conditions of the installation are stored."""
+    async def write(self, installation: Manifest) -> Plan:
+        """Store the conditions of the installation; the plan then."""
         now = await Now()
 
         def checked(existing: Sequence[Condition]) -> Sequence[Condition]:

@@ -138,7 +138,7 @@ async def _install(installation: Installation, context: Context[InstallationConf
     deployment = _deployment(installation, registration, *referred)
     if isinstance(deployment, NotAnswered):
         conclusion = unread(key, questions[-1].resource, deployment)
-        return await conclusion.told(installation.manifest) if is_held else conclusion.plan
+        return await conclusion.write(installation.manifest) if is_held else conclusion.plan
     if deployment is None or not deployment.is_chart:
         return Plan()
     if not is_held:
@@ -153,7 +153,7 @@ async def _install(installation: Installation, context: Context[InstallationConf
             conclusion = await deploy_chart(installation, deployment, context)
         except UnreadableError as error:
             conclusion = unread(key, SEEDS, unreadable(error))
-    return await conclusion.told(installation.manifest)
+    return await conclusion.write(installation.manifest)
 
 
 def _deployment(

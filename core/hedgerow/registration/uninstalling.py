@@ -32,7 +32,7 @@ async def uninstall(installation: Installation) -> Plan:
     if FINALIZER not in installation.finalizers:
         return Plan()
     unfinished = await _unfinished(installation)
-    plan = await (unfinished or Conclusion(installed=_DONE)).told(installation.manifest)
+    plan = await (unfinished or Conclusion(installed=_DONE)).write(installation.manifest)
     return plan if unfinished or plan.failures else await _release(key_of(installation.manifest))
 
 
