@@ -151,7 +151,7 @@ def test_odd_values_are_taken_by_both(tmp_path: Path, component: str, values: Ma
 
 def test_gardener_renders_what_the_command_prints(tmp_path: Path) -> None:
     case = FOLDERS[RSYSLOG_RELP] / "for-a-controller-installation" / "values.yaml"
-    registered = run_here("install", RSYSLOG_RELP, "--as", "controller-registration").stdout
+    registered = run_here("install", RSYSLOG_RELP, "--as", "controller-registration-v1").stdout
     helm_values = next(yaml.safe_load_all(registered))["helm"]
     chart, values = tmp_path / "chart.tgz", tmp_path / "values.yaml"
     chart.write_bytes(b64decode(helm_values["rawChart"]))

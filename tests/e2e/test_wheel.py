@@ -61,7 +61,7 @@ def test_the_installed_command_brings_its_charts_along(installed: Path, tmp_path
     done = run_installed(installed, tmp_path, "install", "rsyslog-relp", "--as", "controller-registration")
 
     assert done.returncode == 0
-    assert "rawChart: " in done.stdout
+    assert "chart: " in done.stdout
 
 
 def test_the_installed_command_can_run(installed: Path, tmp_path: Path) -> None:

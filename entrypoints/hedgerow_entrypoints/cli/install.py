@@ -47,8 +47,8 @@ _PART: Final = click.option(
 )
 _MANIFESTS: Final = "manifests"
 _FORMS: Final = {
-    "controller-registration": DeploymentVersion.V1,
-    "controller-registration-v1beta1": DeploymentVersion.V1BETA1,
+    "controller-registration": DeploymentVersion.V1BETA1,
+    "controller-registration-v1": DeploymentVersion.V1,
 }
 _AS: Final = click.option(
     "--as",

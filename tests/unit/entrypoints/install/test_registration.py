@@ -25,7 +25,7 @@ def installed(*arguments: str) -> tuple[int, list[Any], str]:
 
 def test_it_holds_the_whole_chart() -> None:
     code, (deployment, registration), talk = installed("--as", "controller-registration")
-    archive = b64decode(deployment["helm"]["rawChart"], validate=True)
+    archive = b64decode(deployment["providerConfig"]["chart"], validate=True)
 
     assert (code, talk) == (0, NO_AUTHORITY)
     assert archive_problem(archive) is None
@@ -42,7 +42,7 @@ def test_it_holds_the_whole_chart() -> None:
 def test_it_holds_what_is_stated_and_the_priority_of_extensions() -> None:
     settings = ("--set", "replicas=3", "--set", "resources.limits.memory=null", "--set", "webhooks.caBundle=x")
 
-    code, (deployment, _), talk = installed("--as", "controller-registration-v1beta1", *settings)
+    code, (deployment, _), talk = installed("--as", "controller-registration", *settings)
 
     assert (code, talk) == (0, "")
     assert deployment["providerConfig"]["values"] == {
@@ -51,7 +51,7 @@ def test_it_holds_what_is_stated_and_the_priority_of_extensions() -> None:
         "webhooks": {"caBundle": "x"},
         "priorityClassName": "gardener-system-900",
     }
-    _, (other, _), _ = installed("--as", "controller-registration", "--set", "priorityClassName=")
+    _, (other, _), _ = installed("--as", "controller-registration-v1", "--set", "priorityClassName=")
     assert other["helm"]["values"] == {"priorityClassName": ""}
 
 
