@@ -26,6 +26,7 @@ from tests.e2e.resource_manager import ResourceManager, run_here
 SEED: Final = "aws-eu1"
 REGISTRATION: Final = ("controllerregistrations", "controllerdeployments", "controllerinstallations")
 WORKERS: Final = EXTENSION_KINDS["Worker"]
+PRIORITY_CLASSES: Final = Resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", namespaced=False)
 _ANYTHING: Final = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -132,6 +133,10 @@ class Landscape:
         self.garden.create(NAMESPACES, "garden")
         self.garden.create(CONFIG_MAPS, "cluster-identity", "kube-system", data={"cluster-identity": "landscape"})
         self.seed.create(NAMESPACES, "garden")
+        for name in ("gardener-shoot-system-700", "gardener-system-900"):
+            self.seed.create(PRIORITY_CLASSES, name, value=1)
+        resources = [{"kind": kind, "type": "aws"} for kind in ("ControlPlane", "Infrastructure", "Worker")]
+        self.garden.create(CONTROLLER_REGISTRATIONS, "provider-aws", spec={"resources": resources})
         self.garden.create(SEEDS, SEED, spec=SEED_SPEC)
         self.garden.patch(SEEDS, SEED, {"status": {"clusterIdentity": f"{SEED}-id"}}, subresource="status")
 
