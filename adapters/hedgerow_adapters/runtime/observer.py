@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Action
+from hedgerow.machinery.plan import Action, Event
 from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
@@ -66,6 +66,9 @@ class ControllerObserver:
 
     def refused(self, key: ObjectKey, failures: Sequence[Failure]) -> None:
         """Something could not be planned."""
+
+    def warned(self, key: ObjectKey, event: Event) -> None:
+        """A plan has an event of type Warning."""
 
     def raised(self, key: ObjectKey, error: Exception) -> None:
         """A reconciliation ended with an exception: a defect, or a TimeoutError where it took too long."""

@@ -179,6 +179,9 @@ class Turns:
         plan = state
         held = self._are_held(turn, plan)
         self._recorder.record(plan.events)
+        for event in plan.events:
+            if event.type == "Warning":
+                self._observer.warned(turn.key, event)
         reports = await self._reports(turn.key, plan.actions, in_order=plan.in_order, held=held, is_last=True)
         failed = any(isinstance(report, NotWritten) for report in reports)
         return TurnResult(plan, failed, turn.held, turn.deletes)

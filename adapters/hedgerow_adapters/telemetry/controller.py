@@ -13,7 +13,7 @@ from typing_extensions import override
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Create, Delete, JsonPatch, MergePatch, Update
+from hedgerow.machinery.plan import Action, Create, Delete, Event, JsonPatch, MergePatch, Update
 from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
@@ -135,6 +135,10 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         self._refused[key] = frozenset(failures)
         for failure in failures:
             self._once(self._log.error, "failed", key, failure)("Could not reconcile", error=failure)
+
+    @override
+    def warned(self, key: ObjectKey, event: Event) -> None:
+        self._once(self._log.warning, "warned", key, event)("Warned", reason=event.reason, note=event.note)
 
     def _note_recovery(self, key: ObjectKey) -> None:
         """Note that what went wrong with a key does so no longer: the next time it is news."""

@@ -34,6 +34,7 @@ from hedgerow.registration.hashes import seed_spec_hash
 from hedgerow.registration.indexes import INSTALLATIONS_BY_SEED
 from hedgerow.registration.installations import Installation
 from hedgerow.registration.registrations import Registration, type_id
+from hedgerow.registration.validation import problems_of
 from hedgerow.registration.wanted import BACKUP_BUCKET, BACKUP_ENTRY, THE_SEED, Domains, ids_of_seed, ids_of_shoots
 
 T = TypeVar("T")
@@ -132,6 +133,7 @@ class _Planning:
         self.events: list[Event] = []
         self.deployments = {key_of(each).name: each for each in inputs.deployments}
         self.seed_hash = seed_spec_hash(inputs.seed)
+        self.manifests = {key_of(each).name: each for each in inputs.registrations}
         self.registrations = {
             each.name: each for each in self._each(Registration.of, CONTROLLER_REGISTRATIONS, inputs.registrations)
         }
@@ -180,14 +182,13 @@ class _Planning:
 
     def _strangers(self) -> list[Failure]:
         """Installations of registrations that do not exist: then not all of the garden may be known."""
-        known = {key_of(each).name for each in self.inputs.registrations}
         return [
             Failure(
                 CONTROLLER_INSTALLATIONS,
                 ObjectKey("", installation.name),
                 Problem("spec.registrationRef.name", f'ControllerRegistration "{name}" does not exist'),
             )
-            for name in sorted({*self.installations} - known)
+            for name in sorted(self.installations.keys() - self.manifests)
             for installation in self.installations[name]
         ]
 
@@ -285,9 +286,16 @@ class _Planning:
         return parsed.unwrap().matches(labels_of(self.inputs.seed))
 
     def _installed(self, name: str, reason: str) -> Iterator[Action]:
-        """What makes the installation of a wanted registration what it is to be; one in deletion is left to people."""
+        """What makes the installation of a wanted registration what it is to be; one in deletion is left to people.
+
+        What is wrong with a registration that nobody has validated keeps it from being installed.
+        """
         registration = self.registrations[name]
         if registration.is_terminating:
+            return
+        if problems := problems_of(CONTROLLER_REGISTRATIONS.kind, self.manifests[name]):
+            key = ObjectKey("", name)
+            self.failures += (Failure(CONTROLLER_REGISTRATIONS, key, problem) for problem in problems)
             return
         deployment = None
         if registration.deployment_refs:

@@ -16,6 +16,7 @@ from hedgerow.machinery.plan import (
     ApiError,
     Create,
     Delete,
+    Event,
     InOrder,
     JsonPatch,
     MergePatch,
@@ -95,6 +96,19 @@ async def test_of_what_is_deleted_the_decision_is_told_whether_it_is_still_there
     assert outcomes[0].stored is not None
     assert outcomes[0].stored["metadata"]["finalizers"] == ["hedgerow.dev/hold", "foregroundDeletion"]
     assert names(cluster) == ["held"]
+
+
+@virtual_time
+async def test_warnings_are_told_beside_what_is_done() -> None:
+    ears = Ears()
+    normal = Event(ACCOUNTS, WISH, None, "Normal", "Done", "as it says")
+    warning = Event(ACCOUNTS, WISH, None, "Warning", "Odd", "as it says")
+
+    async with at_work(world(), controller(lambda *_: Plan(events=(normal, warning))), observer=ears):
+        await a_while(0.001)
+
+    assert ears.warnings == [warning]
+    assert ears.results[0] == (WISH, "success")
 
 
 @virtual_time

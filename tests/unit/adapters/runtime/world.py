@@ -14,7 +14,7 @@ from hedgerow.api.kubernetes import EVENTS
 from hedgerow.machinery.controller import Controller, plans
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import Action
+from hedgerow.machinery.plan import Action, Event
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
 from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.memory import InMemoryCluster, MemoryTransport
@@ -128,6 +128,7 @@ class Ears(ControllerObserver):
     behind: list[ObjectKey] = field(default_factory=list)
     waits: list[tuple[ObjectKey, float]] = field(default_factory=list)
     conflicts: list[tuple[ObjectKey, WriteConflict, float]] = field(default_factory=list)
+    warnings: list[Event] = field(default_factory=list)
     slowed_keys: int = 0
     silences: dict[Resource, Callable[[], float]] = field(default_factory=dict)
 
@@ -155,6 +156,10 @@ class Ears(ControllerObserver):
     @override
     def refused(self, key: ObjectKey, failures: Sequence[Failure]) -> None:
         self.failures += failures
+
+    @override
+    def warned(self, key: ObjectKey, event: Event) -> None:
+        self.warnings.append(event)
 
     @override
     def raised(self, key: ObjectKey, error: Exception) -> None:

@@ -10,7 +10,7 @@ from hedgerow.machinery.clusters import Cluster, ReadScope
 from hedgerow.machinery.controller import SINGLETON, Controller
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.plan import Action, Create, Plan
+from hedgerow.machinery.plan import Action, Create, Event, Plan
 from hedgerow.machinery.snapshot import Index
 from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
@@ -152,6 +152,16 @@ def test_what_went_wrong_is_told_and_counts_as_terminal_unless_it_may_heal(
 
     assert heard.count("controller_runtime_terminal_reconcile_errors_total") == terminal
     assert heard.lines()[0].items() >= {"level": "error", "error": "Service shop/cart: spec.ports: no ports"}.items()
+
+
+def test_a_warning_is_told_once_in_a_while(heard: Heard) -> None:
+    warning = Event(SERVICES, CART, None, "Warning", "Odd", "as it says")
+
+    for _ in range(3):
+        heard.telemetry.warned(CART, warning)
+
+    assert heard.worrying() == [("warning", "Warned")]
+    assert heard.lines()[0].items() >= {"reason": "Odd", "note": "as it says"}.items()
 
 
 def fail(heard: Heard, *failures: Failure, times: int = 1) -> None:

@@ -530,6 +530,22 @@ def test_neither_does_a_bad_registration(spec: Manifest, problem: str) -> None:
     assert [*map(str, planned.failures)] == [f"ControllerRegistration bad: {problem}"]
 
 
+def test_what_nobody_has_validated_is_checked_before_it_is_installed() -> None:
+    invalid = registration("invalid", FOO, {**FOO, "primary": False}, seedSelector={})
+    planned = plan(P2, P4, invalid, installations=[installed("p2")], **needing("Extension/foo"))
+
+    assert [*planned.wanted] == ["invalid", "p4"]
+    assert verbs(planned) == ["create p4"]
+    assert [*map(str, planned.failures)] == [
+        'ControllerRegistration invalid: spec.resources[1]: Duplicate value: "Extension/foo"',
+        (
+            "ControllerRegistration invalid: spec.deployment.seedSelector: Forbidden: "
+            "specifying a seed selector is not allowed when controlling resources primarily"
+        ),
+    ]
+    assert not planned.failures[0].retryable
+
+
 def test_an_installation_that_cannot_be_read_stops_only_deletions() -> None:
     bad = {**installed("p4", name="bad"), "spec": {"seedRef": {"name": "s"}, "registrationRef": "p4"}}
     planned = plan(P2, P4, installations=[installed("p2"), bad])
