@@ -1,6 +1,12 @@
 """Tells which public key a certificate or a private key in PEM is of."""
 
 from base64 import b64decode
+from hashlib import sha256
+from typing import Final
+
+MOST: Final = 4096
+"""Values that are remembered, by digests: the values themselves are secret."""
+_known: Final[dict[tuple[str, bytes], bytes | None]] = {}
 
 
 def public_key(kind: str, value: object) -> bytes | None:
@@ -13,6 +19,17 @@ def public_key(kind: str, value: object) -> bytes | None:
     Returns:
         None if it holds none, or an encrypted one; empty for an algorithm that is not known here.
     """
+    if not isinstance(value, str):
+        return None
+    digest = kind, sha256(value.encode(errors="replace")).digest()
+    if digest not in _known:
+        if len(_known) == MOST:
+            _known.clear()
+        _known[digest] = _read(kind, value)
+    return _known[digest]
+
+
+def _read(kind: str, value: str) -> bytes | None:
     # Costs memory and time that only who asks is to spend.
     from cryptography import x509  # noqa: PLC0415 -- see above
     from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 -- see above
@@ -23,7 +40,7 @@ def public_key(kind: str, value: object) -> bytes | None:
     )
 
     try:
-        pem = b64decode(value if isinstance(value, str) else "", validate=True)
+        pem = b64decode(value, validate=True)
         # Whether a private key is a good one, which takes long to find out, is not asked.
         holder = (
             x509.load_pem_x509_certificate(pem)

@@ -7,6 +7,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat
 
+from hedgerow_adapters import public_keys
 from hedgerow_adapters.public_keys import public_key
 from tests.e2e.rsyslog.authority import Authority
 
@@ -78,4 +79,23 @@ def test_what_is_not_known_here_is_no_ones_fault(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("cryptography.x509.load_pem_x509_certificate", unsupported)
 
-    assert public_key("certificate", "") == b""
+    assert public_key("certificate", encoded(b"of a curve")) == b""
+
+
+def test_a_value_is_read_once_and_not_kept(issued: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    value = encoded((issued / "one" / "tls.key").read_bytes())
+    found = public_key("private key", value)
+    monkeypatch.setattr("hedgerow_adapters.public_keys._read", lambda _kind, _value: None)
+
+    assert public_key("private key", value) == found
+    assert not [key for key in public_keys._known if value in key]
+
+
+def test_only_so_many_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(public_keys, "MOST", 2)
+    public_keys._known.clear()
+
+    for number in range(5):
+        public_key("certificate", encoded(f"{number}".encode()))
+
+    assert len(public_keys._known) == 1
