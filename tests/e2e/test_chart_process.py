@@ -139,7 +139,7 @@ def test_a_chart_gets_into_the_seed_although_helm_is_missing_and_killed_at_first
 ) -> None:
     helm = tmp_path / "helm"
     garden.install("flaky", CONFIG_MAP)
-    with process(garden, tmp_path, helm):
+    with process(garden, tmp_path, helm) as running:
         garden.await_valid("flaky", "Unknown", "it is not installed, or not executable")
         killed = script(tmp_path / "killed", "kill -9 $$")
         killed.rename(helm)
@@ -148,6 +148,7 @@ def test_a_chart_gets_into_the_seed_although_helm_is_missing_and_killed_at_first
         garden.await_valid("flaky", "True")
 
         (config_map,) = garden.delivered("flaky")
+        assert running.terminate() == 0
 
     assert config_map["metadata"]["namespace"] == "extension-flaky"
     assert config_map["data"]["region"] == "eu-west-1"

@@ -116,7 +116,7 @@ def _limit(process: int, timeout: float) -> None:
     limits = {
         resource.RLIMIT_DATA: MOST_MEMORY,
         resource.RLIMIT_FSIZE: MOST_BYTES,
-        resource.RLIMIT_CPU: 2 * ceil(timeout),
+        resource.RLIMIT_CPU: ceil(timeout) + 1,
         resource.RLIMIT_CORE: 0,
     }
     with contextlib.suppress(ProcessLookupError):
