@@ -113,6 +113,7 @@ true
 {{- end -}}
 
 [% endif %]
+[% if webhooks %]
 {{/* Whether any webhook is enabled. */}}
 {{- define "[[ component ]].serves" -}}
 {{- range $section := (include "[[ component ]].facts" . | fromJson).webhooks -}}
@@ -122,6 +123,7 @@ true
 {{- end -}}
 {{- end -}}
 
+[% endif %]
 {{/* Whether a part is rendered; values that cannot work end the rendering. */}}
 {{- define "[[ component ]].part" -}}
 [% if target %]

@@ -1,3 +1,4 @@
+[% if webhooks %]
 {{/* The registration objects for one cluster: root, the mode. */}}
 {{- define "[[ component ]].registrations" -}}
 {{- $root := .root -}}
@@ -28,3 +29,4 @@ webhooks:
 {{ $object.webhooks | toYaml }}
 {{- end }}
 {{- end -}}
+[% endif %]

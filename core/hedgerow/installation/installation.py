@@ -14,7 +14,7 @@ from hedgerow.admission.registration import RegisteredWebhook
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.definition import CustomResource
 from hedgerow.installation.permissions import election_permissions, permissions_of, same_cluster_permissions
-from hedgerow.installation.values import ManagedObjects, Record, Target, TargetValues, Values
+from hedgerow.installation.values import ManagedObjects, Record, Target, TargetValues, Values, Webhooks, WebhookValues
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
 from hedgerow.machinery.configuration.reading import Document
@@ -44,6 +44,8 @@ class Installation(Generic[V, C]):
     certificate."""
     definitions: ClassVar[tuple[CustomResource, ...]] = ()
     """The resources that it defines."""
+    writes_temporary_files: ClassVar[bool] = False
+    """Whether its pods need a folder for them, as nothing else can be written to."""
     extension_type: ClassVar[str] = ""
     """The type of the Extensions that it looks after; empty: Gardener does not install it."""
 
@@ -90,6 +92,11 @@ class Installation(Generic[V, C]):
     def target_namespaces(self) -> tuple[str, ...]:
         """The only namespaces of the target cluster that the process reads; none: all."""
         return (self.separate_target or self.source).namespaces
+
+    @property
+    def serving(self) -> Webhooks | None:
+        """How API servers reach the webhooks; none: none is served."""
+        return self.values.webhooks if isinstance(self.values, WebhookValues) and self.webhooks else None
 
     @property
     def part(self) -> str:
@@ -164,10 +171,9 @@ def folder(process: str) -> str:
 
 def completion(declared: type[Installation[Any, Any]], namespace: str) -> dict[str, Any]:
     """What a component configuration gets that leaves it out."""
-    general = {
-        "leaderElection": {"resourceNamespace": NAMESPACE},
-        "server": {"webhooks": {"tls": {"serverCertDir": f"{folder(declared.process)}/certificates"}}},
-    }
+    general: dict[str, Any] = {"leaderElection": {"resourceNamespace": NAMESPACE}}
+    if issubclass(declared.values_type, WebhookValues):
+        general["server"] = {"webhooks": {"tls": {"serverCertDir": f"{folder(declared.process)}/certificates"}}}
     return _placed(filled(declared.completion, general), namespace)
 
 

@@ -143,7 +143,7 @@ class PodDisruptionBudget(Part):
 
 
 class Values(Part):
-    """The values of a chart. A component's own `config` has a default and a schema, its `webhooks` a default."""
+    """The values of a chart. A component's own `config` has a default and a schema."""
 
     replicas: Annotated[int, Field(ge=0)] = 2
     """How many pods there are; one of them leads, all serve webhooks."""
@@ -153,8 +153,6 @@ class Values(Part):
     """By which Secrets it is fetched: a list of `name`."""
     config: dict[str, Any]
     """The component configuration, as in its file. What it enables decides about roles and webhooks."""
-    webhooks: Webhooks
-    """How API servers reach the webhooks that the component configuration enables."""
     service_account: ServiceAccount = ServiceAccount()
     """The account of the pods."""
     service: Service = Service()
@@ -175,6 +173,13 @@ class Values(Part):
     """Where the pods run rather, as in a pod; they spread over nodes and zones in any case."""
     pod_disruption_budget: PodDisruptionBudget = PodDisruptionBudget()
     """How many pods may be missing because of what people plan."""
+
+
+class WebhookValues(Values):
+    """The values of a chart whose process may serve webhooks."""
+
+    webhooks: Webhooks
+    """How API servers reach the webhooks that the component configuration enables."""
 
 
 class TargetValues(Values):

@@ -70,7 +70,7 @@ def service(installation: Installed) -> Manifest:
     """
     annotations, server = installation.values.service.annotations, installation.server
     ports = [_service_port("metrics", server.metrics.port, server.metrics.port)]
-    if installation.webhooks:
+    if installation.serving:
         ports.append(_service_port("webhooks", 443, server.webhooks.port))
         from_targets = f"{ALLOWED_PORTS_PREFIX}{ALL_WEBHOOK_TARGETS}{ALLOWED_PORTS_SUFFIX}"
         annotation = from_targets if installation.target else FROM_WORLD_TO_PORTS
@@ -155,7 +155,7 @@ def _scheduling(installation: Installed) -> dict[str, Any]:
 def _container(installation: Installed) -> dict[str, Any]:
     values, server = installation.values, installation.server
     ports = {"metrics": server.metrics.port, "health": server.health_probes.port}
-    if installation.webhooks:
+    if installation.serving:
         ports["webhooks"] = server.webhooks.port
     process = installation.process
     arguments = ["run", installation.component, f"--config={folder(process)}/config/config.yaml"]
@@ -210,14 +210,16 @@ def _volumes(installation: Installed) -> Iterator[tuple[Mapping[str, Any], str]]
         {"downwardAPI": {"items": [namespace]}},
     )
     yield _projected("api-access", READABLE_BY_ALL, *api_access), API_ACCESS
-    if installation.webhooks:
-        secret = {"secretName": values.webhooks.certificate_secret, "defaultMode": READABLE}
+    if serving := installation.serving:
+        secret = {"secretName": serving.certificate_secret, "defaultMode": READABLE}
         yield {"name": "certificates", "secret": secret}, installation.server.webhooks.tls.server_cert_dir
     if target := installation.target:
         sources = [_file_of_secret(target.kubeconfig_secret, "kubeconfig")]
         if target.token_secret:
             sources.append(_file_of_secret(target.token_secret, "token"))
         yield _projected("target-access", READABLE, *sources), TARGET_ACCESS
+    if installation.writes_temporary_files:
+        yield {"name": "temporary", "emptyDir": {"sizeLimit": "1Gi"}}, "/tmp"  # noqa: S108 -- a volume of the pod
     if record := installation.record:
         yield {"name": "recording", "emptyDir": {"sizeLimit": record.size_limit}}, f"/var/lib/{installation.process}"
 

@@ -28,7 +28,7 @@ class Webhooks(values.Webhooks):
     """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
 
 
-class GardenValues(values.Values):
+class GardenValues(values.WebhookValues):
     """The values of the chart of the garden's process."""
 
     config: dict[str, Any] = Field(
@@ -61,13 +61,6 @@ class ControllerManagerInstallation(Installation[GardenValues, ControllerManager
         return webhook_configurations(self.webhooks, server)
 
 
-class NoWebhooks(values.Webhooks):
-    """Not used: the process serves no webhooks."""
-
-    certificate_secret: Name = f"{SEED_PROCESS}-tls"
-    """Not used."""
-
-
 class SeedValues(TargetValues):
     """The values of the chart of a seed's process."""
 
@@ -78,8 +71,6 @@ class SeedValues(TargetValues):
         json_schema_extra=config_schema(SeedExtensionsConfiguration),
     )
     """The component configuration, as in its file. What it enables decides about roles. It has to name the Seed."""
-    webhooks: NoWebhooks = NoWebhooks()
-    """Not used: the process serves no webhooks."""
     target: Target = Target(subject=Subject(name=SEED_PROCESS))
     """The seed, where it is another cluster than the garden."""
 
@@ -91,6 +82,7 @@ class SeedExtensionsInstallation(Installation[SeedValues, SeedExtensionsConfigur
     process = SEED_PROCESS
     description = "The seed extensions of hedgerow: installs extension controllers into a seed and tells how they are"
     values_type = SeedValues
+    writes_temporary_files = True
 
     @property
     def name(self) -> str:

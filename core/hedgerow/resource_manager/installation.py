@@ -22,7 +22,16 @@ from hedgerow.api.references import CLUSTER_IDENTITY, asks_for_identity
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.installation import values
 from hedgerow.installation.installation import NOTHING, Installation
-from hedgerow.installation.values import ManagedObjects, Name, Record, Subject, Target, TargetValues, config_schema
+from hedgerow.installation.values import (
+    ManagedObjects,
+    Name,
+    Record,
+    Subject,
+    Target,
+    TargetValues,
+    WebhookValues,
+    config_schema,
+)
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.configuration.reading import Schema
 from hedgerow.machinery.objects import Manifest
@@ -56,7 +65,7 @@ class Webhooks(values.Webhooks):
     """Whether the cluster is a seed or the runtime cluster of a garden: pods beside the process need the webhooks."""
 
 
-class Values(TargetValues):
+class Values(TargetValues, WebhookValues):
     """The values of the chart of the resource manager."""
 
     name_prefix: Annotated[str, Field(max_length=LONGEST_PREFIX, pattern=r"^([a-z]([-a-z0-9]*))?$")] = ""

@@ -26,7 +26,7 @@ class Webhooks(values.Webhooks):
     """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
 
 
-class Values(values.Values):
+class Values(values.WebhookValues):
     """The values of the chart of the extension."""
 
     config: dict[str, Any] = Field(

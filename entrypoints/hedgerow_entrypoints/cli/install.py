@@ -129,7 +129,7 @@ def _command(of: Component[Any]) -> click.Command:
             raise CommandError(*made.failure())
         objects = made.unwrap()
         if form != _MANIFESTS:
-            if wanted.registered and not wanted.values.webhooks.ca_bundle:
+            if wanted.serving and not wanted.serving.ca_bundle:
                 note("warning: webhooks.caBundle is empty: API servers trust public authorities alone")
             chart = packed(charts_folder() / declared.component)
             objects = controller_registration(declared.extension_type, chart, stated, _FORMS[form])

@@ -186,11 +186,12 @@ class Chart:
         return "clusterID" in self.sections("controllers")
 
     @property
-    def _source_connection(self) -> str:
-        """The field of the component configuration that leads to the cluster of the process."""
+    def _source_connections(self) -> tuple[str, ...]:
+        """The names of the field of the component configuration that leads to the cluster of the process."""
         assert self.component.document is not None
         fields = self.component.document.declared
-        return next(each.name for each in fields if each.section and issubclass(each.section, ClientConnection))
+        own = next(each for each in fields if each.section and issubclass(each.section, ClientConnection))
+        return (own.name, *(alias.name for alias in own.aliases))
 
     def _registrations(self, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The entries of registration objects, in the order of their calls, each behind its switch."""
@@ -240,26 +241,23 @@ class Chart:
             "appVersion": __version__,
             "kubeVersion": ">=1.27.0-0",
         }
-        modes: Mapping[str, Mapping[str, Any]] = {"standalone": {}}
-        if "target" in declared.values_type.model_fields:
-            modes = _MODES if self.webhooks else {"standalone": {}, "target": {}}
+        modes = _MODES if "target" in declared.values_type.model_fields else {"standalone": {}}
+        webhooks = {mode: self._registrations(values) for mode, values in modes.items()} if self.webhooks else {}
         return {
             "Chart.yaml": render_yaml([about]),
             "values.yaml": _ABOUT + "".join(f"{line}\n" for line in _explained(declared.values_type())),
             "values.schema.json": _json(values_schema(declared.values_type)),
             "files/configuration.json": _json(self._configuration()),
             "files/permissions.json": _json(self.permission_features()),
-            "files/webhooks.json": _json({mode: self._registrations(values) for mode, values in modes.items()}),
+            **({"files/webhooks.json": _json(webhooks)} if webhooks else {}),
             **{f"crds/{each.resource}.yaml": render_yaml([build_definition(each)]) for each in declared.definitions},
             **dict(self._templates()),
         }
 
     def _templates(self) -> Iterator[tuple[str, str]]:
         parts = self.declared.values_type.model_fields
-        webhooks = parts["webhooks"].annotation
-        assert isinstance(webhooks, type)
-        assert issubclass(webhooks, BaseModel)
-        has = {name: name in parts for name in ("target", "record", "managed_objects", "name_prefix")}
+        webhooks = default_values(self.declared.values_type).get("webhooks", {})
+        has = {name: name in parts for name in ("target", "record", "managed_objects", "name_prefix", "webhooks")}
         made = Environment(
             loader=FileSystemLoader(TEMPLATES),
             undefined=StrictUndefined,
@@ -279,8 +277,9 @@ class Chart:
                 component=self.declared.component,
                 process=self.declared.process,
                 cluster_id=self.has_cluster_id,
-                in_gardener="in_gardener" in webhooks.model_fields,
-                source_connection=self._source_connection,
+                in_gardener="inGardener" in webhooks,
+                temporary_files=self.declared.writes_temporary_files,
+                source_connections=self._source_connections,
                 for_seed="seedConfig" in self.defaults,
                 deployment_labels=self.installed({}).deployment_labels,
                 **has,

@@ -101,15 +101,6 @@ true
 {{- end -}}
 {{- end -}}
 
-{{/* Whether any webhook is enabled. */}}
-{{- define "seed-extensions.serves" -}}
-{{- range $section := (include "seed-extensions.facts" . | fromJson).webhooks -}}
-{{- if and (kindIs "map" $section) (eq (get $section "enabled" | toString) "true") -}}
-true
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
 {{/* Whether a part is rendered; values that cannot work end the rendering. */}}
 {{- define "seed-extensions.part" -}}
 {{- $separate := include "seed-extensions.separate" .root -}}

@@ -6,7 +6,7 @@ import pytest
 
 from hedgerow.installation.installation import NAMESPACE, Installation, completion, filled
 from hedgerow.installation.manifests import manifests
-from hedgerow.installation.values import Values
+from hedgerow.installation.values import Values, WebhookValues
 from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
 
 
@@ -15,12 +15,19 @@ class Bare(Installation[Values, Any]):
 
     component = "bare"
     process = "hedgerow-bare"
+    values_type = Values
     completion = {"controllers": {"beat": {"namespace": NAMESPACE}}}  # noqa: RUF012 -- an example
+
+
+class Serving(Bare):
+    """A component that may serve webhooks."""
+
+    values_type = WebhookValues
 
 
 def bare(*, leader_elect: bool) -> Bare:
     return Bare(
-        values=Values.model_validate({"config": {}, "webhooks": {"certificateSecret": "none"}}),
+        values=Values.model_validate({"config": {}}),
         namespace="home",
         version="1",
         document={},
@@ -61,8 +68,8 @@ def test_a_configuration_is_completed_with_what_only_the_release_knows() -> None
     assert completion(Bare, "home") == {
         "controllers": {"beat": {"namespace": "home"}},
         "leaderElection": {"resourceNamespace": "home"},
-        "server": {"webhooks": {"tls": {"serverCertDir": "/etc/hedgerow-bare/certificates"}}},
     }
+    assert "serverCertDir" in str(completion(Serving, "home"))
 
 
 @pytest.mark.parametrize(
