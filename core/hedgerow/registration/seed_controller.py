@@ -41,7 +41,7 @@ from hedgerow.machinery.objects import (
 )
 from hedgerow.machinery.plan import Delete, Plan, failed
 from hedgerow.machinery.questions import ListQuestion, NotAnswered
-from hedgerow.machinery.reading import keeping
+from hedgerow.machinery.reading import UnreadableError, keeping
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.registration.indexes import (
@@ -55,7 +55,7 @@ from hedgerow.registration.installations import transform_deployment, transform_
 from hedgerow.registration.planning import PlanningConfig, SeedInputs, plan_installations
 from hedgerow.registration.registrations import transform_registration
 from hedgerow.registration.seeds import transform_seed
-from hedgerow.registration.wanted import DEFAULT_DOMAIN, DOMAIN_ANNOTATIONS, INTERNAL_DOMAIN
+from hedgerow.registration.wanted import DEFAULT_DOMAIN, DOMAIN_ANNOTATIONS, INTERNAL_DOMAIN, OWN_NEEDS, own_needs
 
 NAME: Final = "controllerregistration-seed"
 DEFAULT_CONCURRENCY: Final = 5
@@ -67,7 +67,7 @@ _DEFAULTS: Final = PlanningConfig()
 _IDENTITY: Final = ("metadata.name", "metadata.namespace", "metadata.uid")
 _transform_bucket: Final = keeping(*_IDENTITY, "spec.seedName", "spec.provider.type")
 _transform_entry: Final = keeping(*_IDENTITY, "spec.seedName", "spec.bucketName")
-transform_shoot: Final = keeping(
+_kept_of_shoot: Final = keeping(
     *_IDENTITY,
     "spec.seedName",
     "spec.provider.type",
@@ -79,6 +79,15 @@ transform_shoot: Final = keeping(
     *(f"spec.dns.providers.{name}" for name in ("type", "primary")),
     "status.seedName",
 )
+
+
+def transform_shoot(shoot: Manifest) -> Manifest:
+    """What a Shoot needs, as far as it says that itself; decisions say what cannot be read."""
+    kept = _kept_of_shoot(shoot)
+    try:
+        return {**kept, OWN_NEEDS: own_needs(kept)}
+    except UnreadableError:
+        return kept
 
 
 def seed_controller(

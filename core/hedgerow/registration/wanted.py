@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 from hedgerow.api.gardener import ROLE
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of, labels_of
 from hedgerow.machinery.reading import boolean_at, each_at, text_at
+from hedgerow.machinery.remembering import shared_text
 from hedgerow.registration.registrations import EXTENSION, Registration, ServedType, type_id
 
 BACKUP_BUCKET: Final = "BackupBucket"
@@ -17,6 +18,8 @@ CONTROL_PLANE: Final = "ControlPlane"
 DNS_RECORD: Final = "DNSRecord"
 OF_A_PROVIDER: Final = (CONTROL_PLANE, "Infrastructure", "Worker")
 
+OWN_NEEDS: Final = "ownNeeds"
+"""Field of a cached Shoot: what `own_needs` returns, which is worked out once."""
 INTERNAL_DOMAIN: Final = "internal-domain"
 DEFAULT_DOMAIN: Final = "default-domain"
 _PROVIDER: Final = "dns.gardener.cloud/provider"
@@ -100,18 +103,36 @@ def ids_of_shoots(
     for_workerless = for_all.union(served.id for served in enabled if served.workerless_supported)
 
     def ids(shoot: Manifest) -> set[str]:
-        workers = each_at(_ids_of_worker, shoot, "spec", "provider", "workers")
-        extensions = each_at(_extension, shoot, "spec", "extensions")
-        found = set(for_workers if workers else for_workerless)
-        found.difference_update(id_ for id_, opts_out in extensions if opts_out)
-        found.update(id_ for id_, opts_out in extensions if not opts_out)
-        found.update(_ids_of_domain(shoot, domains), *workers)
-        if workers:
-            found.update(_ids(text_at(shoot, "spec", "provider", "type"), *OF_A_PROVIDER))
-            found.update(_ids(text_at(shoot, "spec", "networking", "type"), "Network"))
+        own = shoot.get(OWN_NEEDS) or own_needs(shoot)
+        found = set(for_workers if own["hasWorkers"] else for_workerless)
+        found.difference_update(own["optedOut"])
+        found.update(own["ids"])
+        if own["domain"]:
+            found.update(_dns_record(domains.provider_of(own["domain"])))
         return found
 
     return ids
+
+
+def own_needs(shoot: Manifest) -> dict[str, Any]:
+    """What a Shoot needs wherever it is, and what decides about the rest; UnreadableError names what is wrong.
+
+    The first DNS provider that it names serves its domain unless that is below a default domain.
+    """
+    workers = each_at(_ids_of_worker, shoot, "spec", "provider", "workers")
+    extensions = each_at(_extension, shoot, "spec", "extensions")
+    ids = {id_ for id_, opts_out in extensions if not opts_out}.union(*workers)
+    for provider in each_at(_primary_provider, shoot, "spec", "dns", "providers"):
+        ids.update(_dns_record(provider))
+    if workers:
+        ids.update(_ids(text_at(shoot, "spec", "provider", "type"), *OF_A_PROVIDER))
+        ids.update(_ids(text_at(shoot, "spec", "networking", "type"), "Network"))
+    return {
+        "ids": sorted(map(shared_text, ids)),
+        "optedOut": sorted(id_ for id_, opts_out in extensions if opts_out),
+        "hasWorkers": bool(workers),
+        "domain": text_at(shoot, "spec", "dns", "domain"),
+    }
 
 
 def _extension(extension: Mapping[str, Any]) -> tuple[str, bool]:
@@ -123,17 +144,6 @@ def _ids_of_worker(worker: Mapping[str, Any]) -> list[str]:
     if image := text_at(worker, "machine", "image", "name"):
         ids.append(type_id("OperatingSystemConfig", image))
     return ids
-
-
-def _ids_of_domain(shoot: Manifest, domains: Domains) -> Iterator[str]:
-    """The DNS providers that a Shoot names, and that of the default domain which its own one is below.
-
-    Without such a default domain the first of those that it names serves its domain.
-    """
-    for provider in each_at(_primary_provider, shoot, "spec", "dns", "providers"):
-        yield from _dns_record(provider)
-    if domain := text_at(shoot, "spec", "dns", "domain"):
-        yield from _dns_record(domains.provider_of(domain))
 
 
 def _primary_provider(provider: Mapping[str, Any]) -> str | None:

@@ -115,6 +115,7 @@ def test_what_belongs_to_a_seed_concerns_it(old: Manifest | None, new: Manifest 
         (shoot(extensions=[{"type": "e"}]), {"s"}),
         (shoot(extensions=[], dns={}), set()),
         (shoot(dns={"domain": "d"}), {"s"}),
+        (shoot(extensions="all"), {"s"}),
         (shoot(seed="t"), {"s", "t"}),
         (shoot(seed=None), {"s"}),
         (shoot(status={"seedName": "t"}), {"s", "t"}),
