@@ -1,5 +1,6 @@
 """How long the files of a node take to render, an OperatingSystemConfig to decide about, statistics to be written."""
 
+import itertools
 import shutil
 import statistics
 import subprocess
@@ -17,7 +18,6 @@ from hedgerow.rsyslog_relp.rendering import pstats_script
 BASH: Final = shutil.which("bash") or "/bin/bash"
 RUNS: Final = 9
 TIMES: Final = 200
-SHOOT: Final = ShootIdentity("core", "example", "c2c7747b-1111-4222-8333-b77d99cc8a6c")
 DOCUMENT: Final[Mapping[str, Any]] = {
     "apiVersion": "rsyslog-relp.extensions.gardener.cloud/v1alpha1",
     "kind": "RsyslogRelpConfig",
@@ -27,6 +27,7 @@ DOCUMENT: Final[Mapping[str, Any]] = {
     "tls": {"enabled": True, "secretReferenceName": "rsyslog-tls", "permittedPeer": ["logs.example.com"]},
 }
 PLAIN: Final = {**DOCUMENT, "tls": None}
+_NUMBERS: Final = itertools.count()
 OTHERS: Final = 40
 """Files and units that are no business of the extension, in an OperatingSystemConfig."""
 RECORD: Final = (
@@ -41,13 +42,18 @@ def measure() -> Iterator[Figure]:
     config = decode(DOCUMENT, is_strict=True).unwrap()
     osc = operating_system_config()
     yield Figure.at_most("all files of a node rendered", _milliseconds(lambda: [*_files(config)]), "ms", 1)
-    decided = _milliseconds(lambda: with_node_files(osc, config, SHOOT, "ref-rsyslog-tls"))
+    decided = _milliseconds(lambda: with_node_files(osc, config, _another_shoot(), "ref-rsyslog-tls"))
     yield Figure("an OperatingSystemConfig with 40 files of others decided about", decided, "ms")
     yield Figure.at_most("process-rsyslog-pstats.sh, from one batch of statistics to its end", _script(), "ms", 30)
 
 
 def _files(config: RsyslogRelpConfig) -> Iterator[Mapping[str, Any]]:
-    return node_files(config, SHOOT, "ref-rsyslog-tls")
+    return node_files(config, _another_shoot(), "ref-rsyslog-tls")
+
+
+def _another_shoot() -> ShootIdentity:
+    """One for which nothing has been rendered."""
+    return ShootIdentity("core", "example", f"c2c7747b-1111-4222-8333-{next(_NUMBERS):012}")
 
 
 def operating_system_config() -> Mapping[str, Any]:
