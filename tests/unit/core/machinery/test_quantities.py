@@ -58,6 +58,10 @@ def test_anything_else_is_no_quantity(value: Any) -> None:
     assert not is_successful(parse_quantity(value))
 
 
+def test_what_is_no_quantity_is_told_with_an_example() -> None:
+    assert parse_quantity("1 m").failure() == 'must be a quantity, for example "500m", "1.5" or "8Gi"'
+
+
 @given(st.integers(-(10**30), 10**30), st.integers(0, 30), st.sampled_from([*UNITS, *BINARY_UNITS]))
 def test_sign_and_wholeness_are_those_of_the_number(digits: int, places: int, unit: str) -> None:
     number = Decimal(digits).scaleb(-places)

@@ -11,6 +11,7 @@ from hedgerow.machinery.controller import (
     Change,
     Context,
     Controller,
+    DynamicWatch,
     Watch,
     all_keys,
     concerned_keys,
@@ -96,6 +97,18 @@ def test_an_object_of_an_owner_out_of_sight_gives_no_key_and_is_not_owned() -> N
     assert all_keys(controller, snapshot) == [OURS]
     assert owned_objects(controller, snapshot) == [ours]
     assert concerned_keys(controller.watches[1], Change(theirs, ours), snapshot) == {OURS}
+
+
+def test_a_dynamic_watch_gives_no_key_out_of_sight_either() -> None:
+    followed = Watch(THINGS, lambda manifest: manifest, lambda manifest, _snapshot: owners(manifest))
+    dynamic = DynamicWatch(Index("kinds", OWNERS, lambda _: ()), lambda _resource: (followed,))
+    controller = restricted(replace(planning(), dynamic_watches=(dynamic,)), target=["a"])
+
+    ((watch,),) = (each.watches(THINGS) for each in controller.dynamic_watches)
+
+    nothing: set[ObjectKey] = set()
+    for owner, keys in ((OURS, {OURS}), (THEIRS, nothing)):
+        assert concerned_keys(watch, Change(None, thing("a", "t", owner)), snapshot_of(controller)) == keys
 
 
 def test_for_an_owner_out_of_sight_nothing_is_planned() -> None:

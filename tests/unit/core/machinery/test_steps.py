@@ -215,6 +215,24 @@ def test_a_decision_that_never_ends_is_stopped() -> None:
         driven(endless(), lambda _step: None)
 
 
+def test_a_decision_may_take_just_as_many_steps_as_it_is_given() -> None:
+    async def pauses(times: int) -> str:
+        for _ in range(times):
+            await Pause()
+        return "end"
+
+    def ended(times: int) -> object:
+        execution = Execution(pauses(times), "a wish", most_steps=3)
+        state = execution.begin()
+        while isinstance(state, Step):
+            state = execution.go_on(None)
+        return state
+
+    assert ended(3) == "end"
+    with pytest.raises(EndlessDecisionError, match=r"^the decision about a wish has not ended after 3 steps; it waits"):
+        ended(4)
+
+
 def test_a_decision_may_not_refuse_to_be_closed() -> None:
     async def stubborn() -> None:
         try:

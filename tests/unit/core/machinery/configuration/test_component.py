@@ -122,4 +122,25 @@ def test_the_schema_states_types_and_which_spellings_exclude_each_other() -> Non
     }
     assert schema["properties"]["beds"]["items"]["additionalProperties"] is False
     assert schema["properties"]["owner"] == {"type": ["string", "null"]}
-    assert [each["not"]["required"] for each in schema["allOf"]] == [["owners", "owner"]]
+    assert schema["properties"]["owners"] == {"type": ["array", "null"], "items": {"type": "string"}}
+    assert schema["properties"]["beds"]["items"]["properties"]["tags"] == {
+        "type": ["object", "null"],
+        "additionalProperties": {"type": "string"},
+    }
+    stated = {"not": {"type": "null"}}
+    assert schema["allOf"] == [
+        {
+            "not": {
+                "type": "object",
+                "required": ["owners", "owner"],
+                "properties": {"owners": stated, "owner": stated},
+            }
+        }
+    ]
+
+
+@pytest.mark.parametrize(("pumps", "fits"), [(0, True), (127, True), (128, False), (-128, True), (-129, False)])
+def test_an_integer_has_no_more_bits_than_its_field(pumps: int, *, fits: bool) -> None:
+    told = errors(Purpose.OFFLINE, irrigation={"pumps": pumps, "period": "0s"})
+
+    assert ("irrigation.pumps: expected an integer of 8 bits, got a longer one" in told) is not fits
