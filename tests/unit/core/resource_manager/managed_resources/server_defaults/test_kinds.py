@@ -69,6 +69,56 @@ def test_encoded_bytes_are_stored_in_one_line() -> None:
     assert as_readable(secret)["data"] == {"a": "YWFhYWFh", "b": "Yg=="}
 
 
+def with_bundles(bundle: Any) -> list[Manifest]:
+    """Objects of all kinds that have CA bundles, with one."""
+    configuration = {"caBundle": bundle, "url": "x"}
+    conversion = {"conversion": {"webhook": {"clientConfig": configuration}}}
+    return [
+        of_kind("apiregistration.k8s.io/v1", "APIService", spec=configuration),
+        {**DEFINITION, "spec": conversion},
+        *(
+            of_kind("admissionregistration.k8s.io/v1", kind, webhooks=[{"clientConfig": configuration}])
+            for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+        ),
+    ]
+
+
+def test_ca_bundles_are_stored_in_one_line() -> None:
+    assert [*map(as_readable, with_bundles("YWFh\r\nYWFh\n"))] == with_bundles("YWFhYWFh")
+    assert [*map(as_readable, with_bundles(5))] == with_bundles(5)
+
+
+@pytest.mark.parametrize(
+    ("image", "policy"),
+    [
+        ("shop/cart", "Always"),
+        ("shop/cart:latest", "Always"),
+        ("shop:5000/cart", "Always"),
+        ("shop/cart:1", "IfNotPresent"),
+        ("shop/cart@sha256:0123", "IfNotPresent"),
+        ("shop/cart:latest@sha256:0123", "Always"),
+        ("shop/cart:1@sha256:0123", "IfNotPresent"),
+    ],
+)
+def test_an_image_that_may_be_another_one_the_next_time_is_pulled_always(image: str, policy: str) -> None:
+    wanted, stored = (
+        of_kind("v1", "Pod", spec={"containers": [{"name": "c", "image": image, **members}]})
+        for members in ({}, {"imagePullPolicy": policy})
+    )
+    other = {"Always": "IfNotPresent", "IfNotPresent": "Always"}[policy]
+    (container,) = stored["spec"]["containers"]
+
+    assert drift(wanted, stored) == ()
+    assert drift(wanted, {**stored, "spec": {"containers": [{**container, "imagePullPolicy": other}]}}) != ()
+
+
+def test_the_default_limit_of_containers_goes_before_the_maximum() -> None:
+    limit = {"type": "Container", "default": {"cpu": "1"}, "max": {"cpu": "2"}, "min": {"memory": "1Mi"}}
+    wanted = of_kind("v1", "LimitRange", spec={"limits": [limit]})
+
+    assert as_readable(wanted)["spec"]["limits"] == [{**limit, "defaultRequest": {"cpu": "1", "memory": "1Mi"}}]
+
+
 def of_kind(api_version: str, kind: str, **members: Any) -> Manifest:
     return {"apiVersion": api_version, "kind": kind, **members}
 
