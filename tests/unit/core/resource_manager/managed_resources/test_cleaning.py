@@ -12,7 +12,7 @@ from hedgerow.api.managed_resources import (
     ORIGIN,
 )
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow.machinery.plan import Action, Delete, Update
+from hedgerow.machinery.plan import Action, Delete, MergePatch, Update
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.resource_manager.managed_resources.deletion import MOST_TOLD
 from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
@@ -184,7 +184,7 @@ class TestWhatStays:
         events = (*made.turn().events, *made.turn().events)
 
         assert (made.get(CONFIG_MAPS, "a") is not None) is stays
-        told = [event for event in events if "ForeignResourcesLeft" in event]
+        told = [event for event in events if event.startswith("Warning ForeignResourcesLeft: ")]
         object_and_origin = f'"v1/ConfigMap/default/a" of origin "{origin}"'
         assert [event.endswith(f"other clusters: {object_and_origin}") for event in told] == [True] * is_told
 
@@ -237,7 +237,7 @@ class TestOverdueDeletion:
         report = made.turn()
 
         (sent,) = (each.action for each in report.outcomes if isinstance(each.action, Update))
-        assert (sent.resource, sent.subresource) == (NAMESPACES, "finalize")
+        assert (sent.resource, sent.subresource, sent.reason) == (NAMESPACES, "finalize", "deletion-overdue")
         assert sent.manifest["spec"]["finalizers"] == sent.manifest["metadata"]["finalizers"] == []
 
     def test_mr_33_what_is_no_duration_is_told_and_the_object_deleted_all_the_same(self) -> None:
@@ -251,6 +251,31 @@ class TestOverdueDeletion:
         assert made.live(CONFIG_MAPS, "a")["metadata"]["deletionTimestamp"]
         made.clock.advance(300_000)
         assert not made.turn().writes
+
+    def test_a_namespace_is_finalized_that_has_its_finalizer_in_the_spec_alone(self) -> None:
+        made = applied({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}})
+        going = {"annotations": {FINALIZE_DELETION_AFTER: "1h"}, "deletionTimestamp": "2020-01-01T00:00:00Z"}
+        live = made.live(NAMESPACES, "a")
+        shown = {**live, "metadata": {**live["metadata"], **going}, "spec": {"finalizers": ["kubernetes"]}}
+        made.answer = lambda question: Found((shown,)) if question.resource == NAMESPACES else None
+        made.delete(MANAGED_RESOURCES, KEY.name)
+
+        report = made.turn()
+
+        (sent,) = (each.action for each in report.outcomes if each.action.resource == NAMESPACES)
+        assert isinstance(sent, Update)
+        assert (sent.subresource, sent.manifest["spec"]) == ("finalize", {"finalizers": []})
+
+    def test_finalizers_are_removed_of_the_version_that_was_read(self) -> None:
+        made, _ = self.deleted("1h")
+        made.clock.advance(3600)
+        version = made.live(CONFIG_MAPS, "a")["metadata"]["resourceVersion"]
+
+        report = made.turn()
+
+        (sent,) = (each.action for each in report.outcomes if each.action.resource == CONFIG_MAPS)
+        patch = {"metadata": {"finalizers": None}}
+        assert sent == MergePatch(CONFIG_MAPS, sent.key, patch, "deletion-overdue", version)
 
     def test_what_is_overdue_without_a_finalizer_is_left_to_the_server(self) -> None:
         made = applied(config_map("a"))

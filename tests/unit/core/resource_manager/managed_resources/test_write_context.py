@@ -72,6 +72,17 @@ def test_a_webhook_could_match_by_its_rules_and_the_labels_of_the_namespace(
     assert could_match(configuration(rule, **fields), DEPLOYMENTS, {"tier": "web"}) is expected
 
 
+@pytest.mark.parametrize(("scope", "expected"), [("Namespaced", False), ("Cluster", True), ("*", True), (None, True)])
+def test_a_webhook_of_another_scope_matches_no_object_without_namespace(scope: str | None, *, expected: bool) -> None:
+    assert could_match(configuration({**ALL, "scope": scope}), NODES, None) is expected
+
+
+def test_a_webhook_that_matches_exactly_names_group_and_version() -> None:
+    rule = {**ALL, "apiGroups": ["apps"], "apiVersions": ["v1"]}
+
+    assert could_match(configuration(rule, matchPolicy="Exact"), DEPLOYMENTS, {})
+
+
 def test_where_the_labels_of_the_namespace_are_not_known_every_selector_could_match() -> None:
     selecting = configuration(ALL, namespaceSelector={"matchLabels": {"tier": "db"}})
 
