@@ -54,7 +54,7 @@ mutation: ## Change the heart of the core in small ways, and say which changes n
 	mkdir $(MUTATION)/copy
 	cp -R core/hedgerow adapters/hedgerow_adapters entrypoints/hedgerow_entrypoints examples tests pyproject.toml \
 		$(MUTATION)/copy
-	cd $(MUTATION)/copy && CI=1 ../venv/bin/mutmut run $(MUTANTS)
+	cd $(MUTATION)/copy && CI=1 ../venv/bin/python -P tests/mutation.py run $(MUTANTS)
 	cd $(MUTATION)/copy && ../venv/bin/mutmut results
 
 test: lint ## Run every test, against a real API server too, which is built first if need be.

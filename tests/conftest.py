@@ -12,7 +12,7 @@ sys.dont_write_bytecode = False
 
 import pytest  # noqa: E402 -- written as bytecode
 import structlog  # noqa: E402 -- as above
-from hypothesis import settings  # noqa: E402 -- as above
+from hypothesis import HealthCheck, Phase, settings  # noqa: E402 -- as above
 
 from tests.schedule import Place, place_of, scheduled  # noqa: E402 -- as above
 
@@ -25,6 +25,13 @@ EXAMPLES = 25
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=EXAMPLES)
 settings.register_profile("local", deadline=None, max_examples=EXAMPLES)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.register_profile(
+    "mutation",
+    settings.get_profile("ci"),
+    phases=[Phase.explicit, Phase.generate],
+    report_multiple_bugs=False,
+    suppress_health_check=list(HealthCheck),
+)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
