@@ -18,37 +18,36 @@ from hedgerow.machinery.failures import Problem, child, forbidden
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 from hedgerow.version import __version__
 
-ELSEWHERE: Final = "must not be set together with targetClientConnection: controller-manager decides for all seeds"
-GARDEN: Final = (Named("sourceClientConnection"), Alias("gardenClientConnection", "Gardener's name"))
+_ELSEWHERE: Final = "must not be set together with targetClientConnection: controller-manager decides for all seeds"
+_GARDEN: Final = (Named("sourceClientConnection"), Alias("gardenClientConnection", "Gardener's name"))
 _LEASE: Final = "hedgerow-seed-extensions"
 _NO_TIME: Final = timedelta(0)
-_SECONDS: Final = timedelta(seconds=1)
-_HALF_A_MINUTE: Final = timedelta(seconds=30)
+_SECOND: Final = timedelta(seconds=1)
 
 
-class ControllerRegistrationSettings(Switched):
-    """Decides which ControllerInstallations a seed needs, and keeps registrations and seeds that have some."""
-
-    enabled: bool = True
-    """Whether the controllers run."""
-    concurrent_syncs: Annotated[int, at_least(1)] = 5
-    """How many Seeds are decided about at once."""
-
-
-class ControllerDeploymentSettings(Switched):
-    """Keeps ControllerDeployments that a registration refers to."""
+class ControllerSettings(Switched):
+    """A controller."""
 
     enabled: bool = True
-    """Whether the controller runs."""
+    """Whether it runs."""
     concurrent_syncs: Annotated[int, at_least(1)] = 5
-    """How many ControllerDeployments are worked on at once."""
+    """How many objects it works on at once."""
+
+
+class PeriodicSettings(ControllerSettings):
+    """A controller that looks again although nothing has changed."""
+
+    sync_period: Annotated[timedelta, at_least(_SECOND)] = timedelta(seconds=30)
+    """How long after the last look at an object."""
 
 
 class GardenControllers(Section):
     """What a process does in the garden."""
 
-    controller_registration: ControllerRegistrationSettings = ControllerRegistrationSettings()
-    controller_deployment: ControllerDeploymentSettings = ControllerDeploymentSettings()
+    controller_registration: ControllerSettings = ControllerSettings()
+    """Decides which ControllerInstallations a seed needs, and keeps registrations and seeds that have some."""
+    controller_deployment: ControllerSettings = ControllerSettings()
+    """Keeps ControllerDeployments that a registration refers to."""
 
 
 class _Process(Document):
@@ -65,33 +64,15 @@ class _Process(Document):
     """Whether a Seed itself needs extensions, those of its own provider and of its DNS provider."""
 
 
-class DefaultsSettings(Switched):
-    """Sets the defaults of ControllerRegistrations."""
-
-    enabled: bool = False
-    """Whether the webhook is served and registered."""
-
-
-class ValidationSettings(Switched):
-    """Refuses ControllerRegistrations, ControllerDeployments and ControllerInstallations that are not valid."""
-
-    enabled: bool = False
-    """Whether the webhook is served and registered."""
-
-
-class RegisteredTypesSettings(Switched):
-    """Refuses Seeds, Shoots, BackupBuckets and BackupEntries that use a type that nobody has registered."""
-
-    enabled: bool = False
-    """Whether the webhook is served and registered."""
-
-
 class GardenWebhooks(Section):
     """What the API server of the garden asks the process. None has to run: controllers set the defaults, too."""
 
-    controller_registration_defaults: DefaultsSettings = DefaultsSettings()
-    controller_registration_validation: ValidationSettings = ValidationSettings()
-    registered_types: RegisteredTypesSettings = RegisteredTypesSettings()
+    controller_registration_defaults: Switched = Switched()
+    """Sets the defaults of ControllerRegistrations."""
+    controller_registration_validation: Switched = Switched()
+    """Refuses ControllerRegistrations, ControllerDeployments and ControllerInstallations that are not valid."""
+    registered_types: Switched = Switched()
+    """Refuses Seeds, Shoots, BackupBuckets and BackupEntries that use a type that nobody has registered."""
 
 
 class ControllerManagerConfiguration(_Process):
@@ -100,41 +81,12 @@ class ControllerManagerConfiguration(_Process):
     api_version = "controllermanager.config.gardener.cloud/v1alpha1"
     kind = "ControllerManagerConfiguration"
 
-    garden_client_connection: Annotated[ClientConnection, *GARDEN] = ClientConnection()
+    garden_client_connection: Annotated[ClientConnection, *_GARDEN] = ClientConnection()
     """The garden."""
     leader_election: LeaderElection = LeaderElection(resource_name="hedgerow-controller-manager")
     """Which Lease of the garden replicas compete for."""
     controllers: GardenControllers = GardenControllers()
     webhooks: GardenWebhooks = GardenWebhooks()
-
-
-class ControllerInstallationSettings(Switched):
-    """Deploys the charts of installations, and takes them away."""
-
-    enabled: bool = True
-    """Whether the controller runs."""
-    concurrent_syncs: Annotated[int, at_least(1)] = 20
-    """How many installations are worked on at once."""
-
-
-class ControllerInstallationCareSettings(Switched):
-    """Tells how installations are, from their ManagedResources."""
-
-    enabled: bool = True
-    """Whether the controller runs."""
-    concurrent_syncs: Annotated[int, at_least(1)] = 20
-    """How many installations are judged at once."""
-    sync_period: Annotated[timedelta, at_least(_SECONDS)] = _HALF_A_MINUTE
-    """After this time an installation is judged again although nothing has changed."""
-
-
-class ControllerInstallationRequiredSettings(Switched):
-    """Tells which installations the extension objects of the seed still need."""
-
-    enabled: bool = True
-    """Whether the controller runs."""
-    concurrent_syncs: Annotated[int, at_least(1)] = 1
-    """How many installations are judged at once."""
 
 
 class ConditionThreshold(Section):
@@ -146,15 +98,9 @@ class ConditionThreshold(Section):
     """So long the condition is `Progressing` before it is `False`."""
 
 
-class SeedExtensionsCheckSettings(Switched):
+class SeedExtensionsCheckSettings(PeriodicSettings):
     """Tells on the Seed whether all its installations are ready."""
 
-    enabled: bool = True
-    """Whether the controller runs."""
-    concurrent_syncs: Annotated[int, at_least(1)] = 5
-    """How many Seeds are judged at once."""
-    sync_period: Annotated[timedelta, at_least(_SECONDS)] = _HALF_A_MINUTE
-    """After this time a Seed is judged again although nothing has changed."""
     condition_thresholds: tuple[ConditionThreshold, ...] = ()
     """For how long failures count as progress; the last of a type counts."""
 
@@ -164,25 +110,20 @@ class SeedExtensionsCheckSettings(Switched):
         return next((each.duration for each in reversed(self.condition_thresholds)), _NO_TIME)
 
 
-class ShootExtensionsSettings(Switched):
-    """Makes the Extension objects of Shoots. Only where no gardenlet does."""
-
-    enabled: bool = False
-    """Whether the controller runs."""
-    concurrent_syncs: Annotated[int, at_least(1)] = 5
-    """How many Shoots are worked on at once."""
-
-
 class SeedControllers(GardenControllers):
     """What a process does for a seed. The controllers of the garden run in it where seed and garden are one cluster."""
 
-    controller_registration: ControllerRegistrationSettings = ControllerRegistrationSettings(enabled=False)
-    controller_deployment: ControllerDeploymentSettings = ControllerDeploymentSettings(enabled=False)
-    controller_installation: ControllerInstallationSettings = ControllerInstallationSettings()
-    controller_installation_care: ControllerInstallationCareSettings = ControllerInstallationCareSettings()
-    controller_installation_required: ControllerInstallationRequiredSettings = ControllerInstallationRequiredSettings()
+    controller_registration: ControllerSettings = ControllerSettings(enabled=False)
+    controller_deployment: ControllerSettings = ControllerSettings(enabled=False)
+    controller_installation: ControllerSettings = ControllerSettings(concurrent_syncs=20)
+    """Deploys the charts of installations, and takes them away."""
+    controller_installation_care: PeriodicSettings = PeriodicSettings(concurrent_syncs=20)
+    """Tells how installations are, from their ManagedResources."""
+    controller_installation_required: ControllerSettings = ControllerSettings(concurrent_syncs=1)
+    """Tells which installations the extension objects of the seed still need."""
     seed_extensions_check: SeedExtensionsCheckSettings = SeedExtensionsCheckSettings()
-    shoot_extensions: ShootExtensionsSettings = ShootExtensionsSettings()
+    shoot_extensions: ControllerSettings = ControllerSettings(enabled=False)
+    """Makes the Extension objects of Shoots. Only where no gardenlet does."""
 
     @property
     def need_a_seed(self) -> bool:
@@ -272,7 +213,7 @@ class SeedExtensionsConfiguration(_Process):
     api_version = "seedextensions.config.gardener.cloud/v1alpha1"
     kind = "SeedExtensionsConfiguration"
 
-    garden_client_connection: Annotated[GardenClientConnection, *GARDEN] = GardenClientConnection()
+    garden_client_connection: Annotated[GardenClientConnection, *_GARDEN] = GardenClientConnection()
     """The garden."""
     seed_client_connection: Annotated[ClientConnection | None, Named("targetClientConnection")] = None
     """The seed. Left out, it is the same cluster as the garden; an empty section is a connection of its own."""
@@ -303,10 +244,9 @@ class SeedExtensionsConfiguration(_Process):
         """The errors of the sections; controllers of the garden beside others of it; a Seed that is not named."""
         yield from super().problems(path, purpose)
         if self.seed_client_connection is not None:
-            for name in ("controller_registration", "controller_deployment"):
-                if getattr(self.controllers, name).enabled:
-                    (declared,) = (each for each in self.controllers.declared if each.attribute == name)
-                    yield forbidden(f"controllers.{declared.name}.enabled", ELSEWHERE)
+            for declared in GardenControllers.declared:
+                if getattr(self.controllers, declared.attribute).enabled:
+                    yield forbidden(f"controllers.{declared.name}.enabled", _ELSEWHERE)
         if purpose is Purpose.RUN and self.controllers.need_a_seed:
             yield from must_be_set("is the Seed that controllers work for").errors(
                 "seedConfig.metadata.name", self.seed
