@@ -29,8 +29,9 @@
 {{- $elects := $facts.leaderElection.leaderElect -}}
 [% if for_seed %]
 {{- if eq $facts.leaderElection.resourceName "[[ process ]]" -}}
-{{- $name := printf "[[ process ]]-%s" $facts.seedConfig.metadata.name -}}
-{{- $facts = set $facts "leaderElection" (set $facts.leaderElection "resourceName" $name) -}}
+{{- with (default (dict) (default (dict) $facts.seedConfig).metadata).name -}}
+{{- $_ := set $facts.leaderElection "resourceName" (printf "[[ process ]]-%s" .) -}}
+{{- end -}}
 {{- end -}}
 [% endif %]
 [% if cluster_id %]

@@ -13,7 +13,7 @@ import yaml
 from hedgerow.admission.blocking import blocking_webhooks
 from hedgerow.installation.manifests import needed_objects
 from hedgerow_adapters.registrations.registered import parse_registrations
-from hedgerow_entrypoints.components import RESOURCE_MANAGER, RSYSLOG_RELP
+from hedgerow_entrypoints.components import RESOURCE_MANAGER, RSYSLOG_RELP, SEED_EXTENSIONS
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.control_plane.kubectl import KubectlError
 from tests.e2e.resource_manager import run_here
@@ -106,6 +106,26 @@ ODD: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
             "gardener": {"seed": None},
         },
     ),
+    "the process of a seed that works for the garden alone": (
+        SEED_EXTENSIONS,
+        {
+            "config": {
+                "seedConfig": None,
+                "controllers": {
+                    "controllerRegistration": {"enabled": True},
+                    **{
+                        name: {"enabled": False}
+                        for name in (
+                            "controllerInstallation",
+                            "controllerInstallationCare",
+                            "controllerInstallationRequired",
+                            "seedExtensionsCheck",
+                        )
+                    },
+                },
+            }
+        },
+    ),
     "an extension that does nothing": (
         RSYSLOG_RELP,
         {
@@ -147,6 +167,15 @@ def test_odd_values_are_taken_by_both(tmp_path: Path, component: str, values: Ma
     file.write_text(yaml.safe_dump(values), encoding="utf-8")
 
     assert objects(by_helm(file, "--include-crds", chart=component)) == objects(by_command(file, component=component))
+
+
+@pytest.mark.parametrize("chart", FOLDERS)
+def test_helm_warns_of_nothing_in_a_chart(chart: str) -> None:
+    command = [str(helm()), "lint", "--strict", str(CHARTS / chart)]
+
+    linted = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+    assert linted.returncode == 0, linted.stdout
 
 
 def test_gardener_renders_what_the_command_prints(tmp_path: Path) -> None:

@@ -28,8 +28,9 @@
 {{- $facts := include "seed-extensions.filled" (dict "stated" $stated "defaults" $known.defaults) | fromJson -}}
 {{- $elects := $facts.leaderElection.leaderElect -}}
 {{- if eq $facts.leaderElection.resourceName "hedgerow-seed-extensions" -}}
-{{- $name := printf "hedgerow-seed-extensions-%s" $facts.seedConfig.metadata.name -}}
-{{- $facts = set $facts "leaderElection" (set $facts.leaderElection "resourceName" $name) -}}
+{{- with (default (dict) (default (dict) $facts.seedConfig).metadata).name -}}
+{{- $_ := set $facts.leaderElection "resourceName" (printf "hedgerow-seed-extensions-%s" .) -}}
+{{- end -}}
 {{- end -}}
 {{- $together := kindIs "invalid" .Values.config.targetClientConnection -}}
 {{- $facts = set $facts "installation" (dict "elects" $elects "isItsOwnTarget" $together) -}}
