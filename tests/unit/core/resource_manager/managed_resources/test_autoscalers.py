@@ -64,6 +64,20 @@ def test_a_target_of_no_group_and_version_is_a_failure() -> None:  # AS-7
     )
 
 
+@pytest.mark.parametrize("autoscaler", ["hpa", "vpa"])
+def test_the_failure_of_an_hvpa_names_its_kind(autoscaler: str) -> None:
+    target = {"apiVersion": "a/b/c", "kind": "D", "name": "d"}
+    broken = {
+        "metadata": {"namespace": "ns", "name": "v"},
+        "spec": {autoscaler: {"deploy": True}, "targetRef": target},
+    }
+
+    assert scaled_objects([], [broken]).failure() == (
+        "failed to compute all HPA and HVPA target ref object keys: invalid API version in scaleTargetReference of "
+        "Hvpa 'ns/v': unexpected GroupVersion string: a/b/c"
+    )
+
+
 @pytest.mark.parametrize("spec", ["text", {"scaleTargetRef": []}, {"scaleTargetRef": {"name": 1}}])
 def test_an_autoscaler_of_another_shape_is_a_failure_that_names_the_field(spec: Any) -> None:
     broken = {"metadata": {"namespace": "ns", "name": "v"}, "spec": spec}

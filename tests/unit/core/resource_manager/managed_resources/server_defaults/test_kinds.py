@@ -1,5 +1,6 @@
 """How built-in kinds are stored, where a mistake would do harm: what servers keep of what says little."""
 
+import json
 from typing import Any
 
 import pytest
@@ -174,3 +175,115 @@ def test_texts_of_a_secret_of_another_shape_are_left_for_the_server_to_refuse(te
     broken = of_kind("v1", "Secret", **texts)
 
     assert as_readable(broken) == broken
+
+
+SELECTED = {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}}
+FILLED_IN = [
+    *(
+        (
+            of_kind(
+                "admissionregistration.k8s.io/v1",
+                kind,
+                webhooks=[
+                    {"clientConfig": {"service": {"name": "a"}, "caBundle": ""}, "rules": [{"operations": ["*"]}]}
+                ],
+            ),
+            of_kind(
+                "admissionregistration.k8s.io/v1",
+                kind,
+                webhooks=[
+                    {
+                        "clientConfig": {"service": {"name": "a", "port": 443}},
+                        "rules": [{"operations": ["*"], "scope": "*"}],
+                        "failurePolicy": "Fail",
+                        "timeoutSeconds": 10,
+                        **SELECTED,
+                        **more,
+                    }
+                ],
+            ),
+        )
+        for kind, more in (
+            ("MutatingWebhookConfiguration", {"reinvocationPolicy": "Never"}),
+            ("ValidatingWebhookConfiguration", {}),
+        )
+    ),
+    (
+        of_kind(
+            "v1", "PersistentVolumeClaim", spec={"volumeName": "", "resources": {"requests": {"storage": "1024Mi"}}}
+        ),
+        of_kind(
+            "v1",
+            "PersistentVolumeClaim",
+            spec={
+                "volumeMode": "Filesystem",
+                "volumeName": "chosen",
+                "storageClassName": "chosen",
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        ),
+    ),
+    (
+        of_kind(
+            "v1", "PersistentVolume", spec={"csi": {"fsType": "", "readOnly": False}, "rbd": {"image": "a", "user": ""}}
+        ),
+        of_kind(
+            "v1",
+            "PersistentVolume",
+            spec={
+                "csi": {},
+                "rbd": {"image": "a", "pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
+                "persistentVolumeReclaimPolicy": "Retain",
+                "volumeMode": "Filesystem",
+            },
+        ),
+    ),
+    (
+        of_kind(
+            "apps/v1",
+            "Deployment",
+            metadata={"annotations": {}},
+            spec={"strategy": {"type": ""}, "minReadySeconds": 0, "paused": False},
+        ),
+        of_kind(
+            "apps/v1",
+            "Deployment",
+            metadata={"annotations": {"deployment.kubernetes.io/revision": "3"}},
+            spec={
+                "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}},
+                "progressDeadlineSeconds": 600,
+                "replicas": 1,
+                "revisionHistoryLimit": 10,
+            },
+        ),
+    ),
+]
+"""Manifests, and what a server stores of them."""
+
+
+@pytest.mark.parametrize(("wanted", "stored"), FILLED_IN, ids=lambda manifest: manifest["kind"])
+def test_what_a_server_fills_in_is_no_drift(wanted: Manifest, stored: Manifest) -> None:
+    assert drift(wanted, stored) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("failurePolicy",), "Ignore"),
+        (("timeoutSeconds",), 11),
+        (("matchPolicy",), "Exact"),
+        (("clientConfig", "service", "port"), 8443),
+        (("rules", 0, "scope"), "Cluster"),
+    ],
+)
+def test_what_somebody_else_has_set_in_a_webhook_is_drift(path: tuple[str | int, ...], value: Any) -> None:
+    wanted, stored = FILLED_IN[0]
+    changed = json.loads(json.dumps(stored))
+    place = changed["webhooks"][0]
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+
+    (found,) = drift(wanted, changed)
+
+    assert found.found == value
