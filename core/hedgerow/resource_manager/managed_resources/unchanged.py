@@ -97,8 +97,7 @@ def _is_scaling_unchanged(mr: Reconciliation) -> bool:
 
 def completed_state(mr: Reconciliation) -> State:
     """The state with the parts of write contexts that were not known before, as a list was late or denied."""
-    completed = {identity: _completed(mr, each) for identity, each in mr.state.objects.items()}
-    return mr.state if completed == mr.state.objects else replace(mr.state, objects=completed)
+    return replace(mr.state, objects={key: _completed(mr, each) for key, each in mr.state.objects.items()})
 
 
 def _completed(mr: Reconciliation, known: ObjectState) -> ObjectState:

@@ -56,8 +56,7 @@ def write_context(
     snapshot: Snapshot, resource: Resource, namespace: str, server_versions: frozenset[str]
 ) -> WriteContext:
     """What a write of an object depends on now; the namespace of a cluster-scoped object is empty."""
-    is_known = namespace and snapshot.has_synced(NAMESPACES)
-    found = snapshot.get(NAMESPACES, ObjectKey("", namespace)) if is_known else None
+    found = snapshot.get(NAMESPACES, ObjectKey("", namespace))
     metadata = None if found is None else f"{uid_of(found)}{digest_of_metadata(found)}"
     return WriteContext(
         webhooks=_webhooks(snapshot, resource, found),

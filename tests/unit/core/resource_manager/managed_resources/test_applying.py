@@ -311,6 +311,17 @@ class TestModeIgnore:
         assert not made.live(CONFIG_MAPS, "a")["metadata"].get("annotations")
         assert made.references() == []
 
+    def test_what_is_gone_already_needs_no_release(self) -> None:
+        made = harness(config_map("a"))
+        made.turn()
+        made.delete(CONFIG_MAPS, "a")
+        made.put(secret(objects=[self.MODE_IGNORE]))
+
+        made.turn()
+
+        assert made.references() == []
+        assert made.said()["ResourcesApplied"] == "True/ApplySucceeded"
+
     def test_what_cannot_be_read_is_not_let_go_and_told(self) -> None:
         made = harness(config_map("a"))
         made.turn()

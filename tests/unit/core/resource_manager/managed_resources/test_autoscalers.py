@@ -1,13 +1,29 @@
 """What autoscalers size, and what of it is left alone."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import pytest
 
+from hedgerow.api.gardener import HVPAS
+from hedgerow.api.kubernetes import HORIZONTAL_POD_AUTOSCALERS
 from hedgerow.api.references import identity
-from hedgerow.machinery.objects import Manifest
-from hedgerow.resource_manager.managed_resources.autoscalers import NOT_SCALED, Scaling, scaled_objects
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import Manifest, Resource
+from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered
+from hedgerow.machinery.steps import AtOnce, Execution, Step
+from hedgerow.resource_manager.managed_resources.autoscalers import (
+    NOT_SCALED,
+    ScaledObjects,
+    Scaling,
+    all_scaled_objects,
+    scaled_objects,
+)
 from hedgerow.resource_manager.managed_resources.equivalences import equivalences
+from hedgerow_adapters.cache import StoreSnapshot
+
+AUTOSCALERS: Final = (HORIZONTAL_POD_AUTOSCALERS, HVPAS)
+UNSERVED: Final = NotAnswered(404, "NoMatch", "no such resource")
 
 
 def hpa(api_version: str = "apps/v1", namespace: str = "ns") -> Manifest:
@@ -87,3 +103,38 @@ def test_an_autoscaler_of_another_shape_is_a_failure_that_names_the_field(spec: 
         .failure()
         .startswith("failed to compute all HPA and HVPA target ref object keys: spec")
     )
+
+
+def scaled_by(answers: Mapping[Resource, Answer]) -> ScaledObjects | tuple[str, bool]:
+    """What is scaled where autoscalers are not watched, by the answers about them."""
+    with Execution(all_scaled_objects(StoreSnapshot({}))) as execution:
+        step = execution.begin()
+        assert step == AtOnce(tuple(ListQuestion(each, Cluster.TARGET) for each in AUTOSCALERS))
+        found = execution.go_on(tuple(answers.get(each, UNSERVED) for each in AUTOSCALERS))
+        assert not isinstance(found, Step)
+        return found
+
+
+def test_autoscalers_that_are_not_watched_are_listed_and_may_not_be_served() -> None:
+    deployment = identity("apps", "Deployment", "ns", "a")
+
+    found = scaled_by({HORIZONTAL_POD_AUTOSCALERS: Found((hpa(),))})
+
+    assert isinstance(found, ScaledObjects)
+    assert found.scaling_of(deployment, equivalences()) == Scaling(replicas=True)
+    assert isinstance(scaled_by({}), ScaledObjects)
+
+
+@pytest.mark.parametrize(("code", "reason", "is_unreachable"), [(500, "", True), (403, "Forbidden", False)])
+def test_a_list_of_autoscalers_that_fails_is_told(code: int, reason: str, *, is_unreachable: bool) -> None:
+    refused = NotAnswered(code, reason, "not today")
+
+    assert scaled_by({HVPAS: refused}) == ("failed to list all HVPAs: not today", is_unreachable)
+    assert scaled_by({HORIZONTAL_POD_AUTOSCALERS: refused}) == ("failed to list all HPAs: not today", is_unreachable)
+
+
+def test_autoscalers_that_cannot_be_understood_are_told() -> None:
+    problem, is_unreachable = scaled_by({HORIZONTAL_POD_AUTOSCALERS: Found((hpa("a/b/c"),))})  # type: ignore[misc]  # it fails
+
+    assert problem.endswith("unexpected GroupVersion string: a/b/c")
+    assert not is_unreachable
