@@ -117,7 +117,7 @@ def test_yaml_reads_top_down_and_quotes_what_could_be_mistaken() -> None:
         "  namespace: shop\n"
         "  labels:\n"
         '    version: "1e3"\n'
-        "    \"on\": '2026-01-31'\n"
+        '    "on": "2026-01-31"\n'
         '    é: ""\n'
         "  annotations:\n"
         "    text: |\n"
