@@ -2,25 +2,25 @@
 
 None of them has to run: schemas hold most of the rules, and controllers set the defaults when they read.
 
-Source: controller-registration §2.1.2, §2.5, §2.6.
+Source: controller-registration §2.1.2, §2.5, §2.6, §3.3.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from hedgerow.admission.extension_validation.kinds import invalid_object
 from hedgerow.admission.registration import RegisteredWebhook, WebhookServer, configurations, written
-from hedgerow.admission.request import DELETE, UPDATE, AdmissionRequest
+from hedgerow.admission.request import UPDATE, AdmissionRequest
 from hedgerow.admission.webhook import (
     Allowed,
     Deciding,
     Decision,
+    Reviewing,
     Webhook,
     apply_rules,
-    bad_request,
     forbidden,
     mutating,
-    type_problem,
     unanswered,
 )
 from hedgerow.api.gardener import SHOOTS
@@ -34,21 +34,35 @@ from hedgerow.api.registrations import (
 )
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.controller import Read
+from hedgerow.machinery.failures import Problem, duplicate, invalid, required
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, keeping, object_at, text_at
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.registration.registrations import Registration, with_defaults
-from hedgerow.registration.used_types import RegisteredTypes, extension_problems, unregistered
+from hedgerow.registration.registrations import EXTENSION, Registration, with_defaults
 from hedgerow.registration.validation import other_primary, problems_of
+from hedgerow.registration.wanted import (
+    BACKUP_BUCKET,
+    BACKUP_ENTRY,
+    CONTROL_PLANE,
+    DNS_RECORD,
+    Use,
+    has_workers,
+    listed_extensions,
+    uses_at,
+    uses_of_shoot,
+)
 
 DEFAULTS: Final = "controller-registration-defaults"
 VALIDATION: Final = "controller-registration-validation"
 USED_TYPES: Final = "registered-types"
 _DOMAIN: Final = "core.gardener.cloud"
-_VALIDATED: Final = (CONTROLLER_REGISTRATIONS, CONTROLLER_DEPLOYMENTS, CONTROLLER_INSTALLATIONS)
-_USERS: Final = (BACKUP_BUCKETS, BACKUP_ENTRIES, SEEDS, SHOOTS)
-REVIEWED: Final = (*_VALIDATED, *_USERS)
+_REVIEWED: Final = {
+    DEFAULTS: (CONTROLLER_REGISTRATIONS,),
+    VALIDATION: (CONTROLLER_REGISTRATIONS, CONTROLLER_DEPLOYMENTS, CONTROLLER_INSTALLATIONS),
+    USED_TYPES: (BACKUP_BUCKETS, BACKUP_ENTRIES, SEEDS, SHOOTS),
+}
+REVIEWED: Final = (*_REVIEWED[VALIDATION], *_REVIEWED[USED_TYPES])
 """Whatever some webhook is called for."""
 _REGISTRATIONS: Final = Read(
     CONTROLLER_REGISTRATIONS, keeping("metadata.name", "spec.resources"), cluster=Cluster.SOURCE
@@ -60,27 +74,44 @@ _BUCKETS: Final = Read(
 
 def webhooks() -> tuple[Webhook, ...]:
     """Those that a garden may have, the one that changes objects first."""
+    deployments = Permission.of(CONTROLLER_DEPLOYMENTS, "get", cluster=Cluster.SOURCE)
     return (
-        Webhook(DEFAULTS, f"/webhooks/{DEFAULTS}", mutating(CONTROLLER_REGISTRATIONS, _with_defaults)),
+        Webhook(DEFAULTS, f"/webhooks/{DEFAULTS}", _reviewing(DEFAULTS, _defaulted)),
         Webhook(
             VALIDATION,
             f"/webhooks/{VALIDATION}",
-            _validated,
+            _reviewing(VALIDATION, _validated),
             reads=(_REGISTRATIONS,),
-            permissions=(Permission.of(CONTROLLER_DEPLOYMENTS, "get", cluster=Cluster.SOURCE),),
+            permissions=(deployments,),
         ),
-        Webhook(USED_TYPES, f"/webhooks/{USED_TYPES}", _checked, reads=(_REGISTRATIONS, _BUCKETS)),
+        Webhook(
+            USED_TYPES,
+            f"/webhooks/{USED_TYPES}",
+            _reviewing(USED_TYPES, _uses_registered_types),
+            reads=(_REGISTRATIONS, _BUCKETS),
+        ),
     )
+
+
+def _reviewing(
+    webhook: str, review: Callable[[Resource, AdmissionRequest, Snapshot], Decision | Deciding]
+) -> Reviewing:
+    reviews = {resource.kind: mutating(resource, partial(review, resource)) for resource in _REVIEWED[webhook]}
+
+    def reviewed(request: AdmissionRequest, snapshot: Snapshot) -> Decision | Deciding:
+        found = reviews.get(request.kind.kind)
+        return found(request, snapshot) if found else Allowed()
+
+    return reviewed
 
 
 def registered_webhooks(enabled: Iterable[Webhook]) -> tuple[RegisteredWebhook, ...]:
     """The registrations of enabled webhooks."""
-    resources = {DEFAULTS: (CONTROLLER_REGISTRATIONS,), VALIDATION: _VALIDATED, USED_TYPES: _USERS}
     return tuple(
         RegisteredWebhook(
             webhook.path,
             f"{webhook.name}.{_DOMAIN}",
-            written(_DOMAIN, "v1beta1", *(resource.plural for resource in resources[webhook.name])),
+            written(_DOMAIN, "v1beta1", *(resource.plural for resource in _REVIEWED[webhook.name])),
             is_mutating=webhook.name == DEFAULTS,
         )
         for webhook in enabled
@@ -92,32 +123,18 @@ def webhook_configurations(enabled: Iterable[Webhook], server: WebhookServer) ->
     return configurations("hedgerow-controller-manager", {}, registered_webhooks(enabled), server)
 
 
-def _with_defaults(request: AdmissionRequest, _snapshot: Snapshot) -> Decision:
-    """Set the defaults that depend on other fields."""
+def _defaulted(_resource: Resource, request: AdmissionRequest, _snapshot: Snapshot) -> Decision:
     return apply_rules(request.object, (("defaults", with_defaults),))
 
 
-async def _validated(request: AdmissionRequest, snapshot: Snapshot) -> Decision:
+async def _validated(resource: Resource, request: AdmissionRequest, snapshot: Snapshot) -> Decision:
     """Let only valid objects be stored that contradict no other registration, and refer to what exists."""
-    resource = next((each for each in _VALIDATED if each.kind == request.kind.kind), None)
-    if resource is None or request.operation == DELETE:
+    if problems := problems_of(resource.kind, request.object, request.old_object):
+        return invalid_object(resource, key_of(request.object).name, problems)
+    if resource != CONTROLLER_REGISTRATIONS or is_terminating(request.object):
         return Allowed()
-    if problem := type_problem(request.object, resource):
-        return bad_request(problem)
-    try:
-        problems = problems_of(resource.kind, request.object, request.old_object)
-        if problems:
-            return invalid_object(resource, key_of(request.object).name, problems)
-        if resource != CONTROLLER_REGISTRATIONS or is_terminating(request.object):
-            return Allowed()
-        return await _fits(Registration.of(request.object), snapshot)
-    except UnreadableError as error:
-        return bad_request(str(error))
-
-
-async def _fits(registration: Registration, snapshot: Snapshot) -> Decision:
-    taken = other_primary(registration, _readable(snapshot))
-    if taken is not None:
+    registration = Registration.of(request.object)
+    if taken := other_primary(registration, _readable(snapshot)):
         return forbidden(
             f"another ControllerRegistration resource already exists that controls resource {taken} primarily"
         )
@@ -130,34 +147,65 @@ async def _fits(registration: Registration, snapshot: Snapshot) -> Decision:
     return Allowed()
 
 
-def _checked(request: AdmissionRequest, snapshot: Snapshot) -> Decision | Deciding:
-    """Let objects use registered types only, as far as they change what they use."""
-    resource = next((each for each in _USERS if each.kind == request.kind.kind), None)
-    if resource is None or request.operation == DELETE:
-        return Allowed()
-    if problem := type_problem(request.object, resource):
-        return bad_request(problem)
-    try:
-        return _uses_registered_types(resource, request, snapshot)
-    except UnreadableError as error:
-        return bad_request(str(error))
-
-
 def _uses_registered_types(resource: Resource, request: AdmissionRequest, snapshot: Snapshot) -> Decision:
+    """Let objects use registered types only, as far as they change what they use."""
     manifest = request.object
     if request.operation == UPDATE and object_at(manifest, "spec") == object_at(request.old_object, "spec"):
         return Allowed()
-    problems = tuple(extension_problems(manifest)) if resource == SHOOTS else ()
-    if problems:
+    if resource == SHOOTS and (problems := tuple(_extension_problems(manifest))):
         return invalid_object(resource, key_of(manifest).name, problems)
-    bucket = None
     if resource == BACKUP_ENTRIES:
         name = text_at(manifest, "spec", "bucketName") or ""
         bucket = snapshot.get(BACKUP_BUCKETS, ObjectKey("", name), Cluster.SOURCE)
         if bucket is None:
             return forbidden(f'spec.bucketName: BackupBucket "{name}" does not exist')
-    missing = unregistered(resource.kind, manifest, RegisteredTypes.of(_readable(snapshot)), bucket)
-    return forbidden(", ".join(missing)) if missing else Allowed()
+        of_bucket = uses_at(bucket, {"spec.provider.type": (BACKUP_ENTRY,)})
+        uses = [use._replace(field="spec.bucketName") for use in of_bucket]
+    else:
+        uses = [*_uses(resource, manifest)]
+    served = [each for registration in _readable(snapshot) for each in registration.served]
+    primary = {each.id for each in served if each.primary}
+    missing = [f"uses non-registered {use.kind} type: {_place(use)}" for use in uses if use.id not in primary]
+    if resource == SHOOTS and not has_workers(manifest):
+        supported = {each.id for each in served if each.workerless_supported}
+        unsupported = (use for use in _uses_of_extensions(manifest) if use.id not in supported)
+        missing += [f"is workerless and uses non-supported extension type: {_place(use)}" for use in unsupported]
+    return forbidden(", ".join(f"given {resource.kind} {each}" for each in missing)) if missing else Allowed()
+
+
+def _place(use: Use) -> str:
+    return f'{use.field} ("{use.type}")'
+
+
+def _uses(resource: Resource, manifest: Manifest) -> Iterator[Use]:
+    if resource == SHOOTS:
+        yield from uses_of_shoot(manifest)
+        yield from _uses_of_extensions(manifest)
+    elif resource == BACKUP_BUCKETS:
+        yield from uses_at(manifest, {"spec.provider.type": (BACKUP_BUCKET,)})
+    else:
+        fields = {"spec.provider.type": (CONTROL_PLANE,), "spec.backup.provider": (BACKUP_BUCKET, BACKUP_ENTRY)}
+        yield from uses_at(manifest, fields)
+        if object_at(manifest, "spec").get("ingress") is not None:
+            yield from uses_at(manifest, {"spec.dns.provider.type": (DNS_RECORD,)})
+
+
+def _uses_of_extensions(shoot: Manifest) -> Iterator[Use]:
+    for index, listed in enumerate(listed_extensions(shoot)):
+        yield Use(EXTENSION, listed.type, f"spec.extensions[{index}].type")
+
+
+def _extension_problems(shoot: Manifest) -> Iterator[Problem]:
+    seen = set()
+    for index, listed in enumerate(listed_extensions(shoot)):
+        path = f"spec.extensions[{index}]"
+        if not listed.type:
+            yield required(f"{path}.type", "field must not be empty")
+        elif listed.type in seen:
+            yield duplicate(f"{path}.type", listed.type)
+        seen.add(listed.type)
+        if listed.enabled is not None and listed.enabled is listed.disabled:
+            yield invalid(f"{path}.enabled", listed.enabled, "must not contradict disabled")
 
 
 def _readable(snapshot: Snapshot) -> Iterator[Registration]:

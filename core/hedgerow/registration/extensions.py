@@ -3,7 +3,7 @@
 Source: controller-registration §12.1 to §12.3, §12.5.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, TypeAlias
@@ -16,7 +16,7 @@ from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import integer_at, list_at, object_at, objects_at, text_at
 from hedgerow.machinery.scalars import format_nanoseconds, format_timestamp, parse_timestamp
 from hedgerow.registration.registrations import EXTENSION, LIFECYCLE, Lifecycle, Registration
-from hedgerow.registration.wanted import globally_enabled, is_disabled
+from hedgerow.registration.wanted import ListedExtension, globally_enabled
 
 TIMESTAMP: Final = DELETION_TIMESTAMP
 """Annotation of an Extension: when something was last asked of it."""
@@ -46,16 +46,16 @@ class ExtensionSpec:
 
 def extensions_for_shoot(
     registrations: Iterable[Registration],
-    shoot_extensions: Sequence[Mapping[str, Any]],
+    listed: Iterable[ListedExtension],
     namespace: str,
     *,
     workerless: bool,
 ) -> dict[str, ExtensionSpec]:
-    """The Extensions of a Shoot, by type; UnreadableError for an entry of the Shoot that cannot be read.
+    """The Extensions of a Shoot, by type.
 
     Args:
         registrations: all of the garden.
-        shoot_extensions: `spec.extensions` of the Shoot. Types that nobody registers are left out.
+        listed: by the Shoot. Types that nobody registers are left out.
         namespace: of the Shoot in the seed.
         workerless: whether the Shoot has no workers.
     """
@@ -63,32 +63,34 @@ def extensions_for_shoot(
     registered = registered_extensions(known, namespace)
     enabled = {each.type for each in globally_enabled(known) if each.workerless_supported or not workerless}
     wanted = {type_: None for type_ in registered if type_ in enabled}
-    for entry in shoot_extensions:
-        type_ = text_at(entry, "type") or ""
-        if is_disabled(entry):
-            wanted.pop(type_, None)
-        elif type_ in registered:
-            wanted[type_] = entry.get("providerConfig")
+    for entry in listed:
+        if entry.is_disabled:
+            wanted.pop(entry.type, None)
+        elif entry.type in registered:
+            wanted[entry.type] = entry.provider_config
     return {type_: replace(registered[type_], provider_config=config) for type_, config in wanted.items()}
 
 
 def registered_extensions(registrations: Iterable[Registration], namespace: str) -> dict[str, ExtensionSpec]:
     """An Extension of each type that is registered. Of several registrations of a type the primary one counts."""
-    found: dict[str, tuple[bool, ExtensionSpec]] = {}
-    for served in (each for one in registrations for each in one.served if each.kind == EXTENSION):
-        if served.primary or not found.get(served.type, (False,))[0]:
-            timeout, lifecycle = served.reconcile_timeout or DEFAULT_TIMEOUT, served.lifecycle or DEFAULT_LIFECYCLE
-            extension = ExtensionSpec(served.type, namespace, served.type, None, timeout, lifecycle)
-            found[served.type] = (served.primary, extension)
-    return {type_: extension for type_, (_, extension) in found.items()}
+    found = [each for one in registrations for each in one.served if each.kind == EXTENSION]
+    return {
+        each.type: ExtensionSpec(
+            each.type,
+            namespace,
+            each.type,
+            None,
+            each.reconcile_timeout or DEFAULT_TIMEOUT,
+            each.lifecycle or DEFAULT_LIFECYCLE,
+        )
+        for each in sorted(found, key=lambda each: each.primary)
+    }
 
 
-def namespace_labels(
-    registrations: Iterable[Registration], shoot_extensions: Sequence[Mapping[str, Any]]
-) -> dict[str, str]:
+def namespace_labels(registrations: Iterable[Registration], listed: Iterable[ListedExtension]) -> dict[str, str]:
     """The labels of a Shoot's namespace that say which types it has; others with their prefix have to go."""
     enabled = {each.type: True for each in globally_enabled(registrations)}
-    enabled |= {text_at(entry, "type") or "": not is_disabled(entry) for entry in shoot_extensions}
+    enabled |= {entry.type: not entry.is_disabled for entry in listed}
     return {f"{LABEL_PREFIX}{type_}": "true" for type_, is_enabled in enabled.items() if is_enabled}
 
 
@@ -98,7 +100,7 @@ def is_before(lifecycle: Lifecycle, operation: Operation) -> bool:
     return when == BEFORE if LIFECYCLE[operation] == AFTER else when != AFTER
 
 
-def requested(
+def requested_extension(
     extension: ExtensionSpec, stored: Manifest | None, operation: str, now: datetime, annotations: Mapping[str, str]
 ) -> dict[str, Any]:
     """The Extension with what is asked of it; `stored` is how it is, if it exists.
@@ -146,64 +148,45 @@ def extension_unready(extension: Manifest, expected_timestamp: str | None = None
         extension: as it is stored.
         expected_timestamp: when something was asked of it; none: as it says itself.
     """
-    problem = None if expected_timestamp is None else _asked_at_another_time(extension, expected_timestamp)
-    return problem or next((problem for rule in _RULES if (problem := rule(extension))), None)
+    return next(_problems(extension, expected_timestamp), None)
 
 
-def _asked_at_another_time(extension: Manifest, expected: str) -> NotReady | None:
-    timestamp = annotations_of(extension).get(TIMESTAMP)
-    if timestamp is None:
-        return NotReady(f'object does not have "{TIMESTAMP}" annotation')
-    if timestamp != expected:
-        return NotReady(f'object\'s "{TIMESTAMP}" annotation is not "{expected}" but "{timestamp}"')
-    return None
-
-
-def _has_failed(extension: Manifest) -> NotReady | None:
+def _problems(extension: Manifest, expected: str | None) -> Iterator[NotReady]:
+    """In the order in which they count."""
+    timestamp, operation = (annotations_of(extension).get(name) for name in (TIMESTAMP, OPERATION))
+    if expected is not None and timestamp is None:
+        yield NotReady(f'object does not have "{TIMESTAMP}" annotation')
+    if expected not in {None, timestamp}:
+        yield NotReady(f'object\'s "{TIMESTAMP}" annotation is not "{expected}" but "{timestamp}"')
     if error := object_at(extension, "status", "lastError"):
         reason = f"error during reconciliation: {text_at(error, 'description') or ''}"
-        return NotReady(reason, from_controller=True, codes=tuple(list_at(error, "codes")))
-    return None
-
-
-def _is_outdated(extension: Manifest) -> NotReady | None:
+        yield NotReady(reason, from_controller=True, codes=tuple(list_at(error, "codes")))
     generation = integer_at(extension, "metadata", "generation") or 0
     observed = integer_at(extension, "status", "observedGeneration") or 0
-    return None if observed == generation else NotReady(f"observed generation outdated ({observed}/{generation})")
-
-
-def _is_not_picked_up(extension: Manifest) -> NotReady | None:
-    operation = annotations_of(extension).get(OPERATION)
-    reason = f'gardener operation "{operation}" is not yet picked up by controller'
-    return None if operation is None else NotReady(reason)
-
-
-def _has_not_succeeded(extension: Manifest) -> NotReady | None:
+    if observed != generation:
+        yield NotReady(f"observed generation outdated ({observed}/{generation})")
+    if operation is not None:
+        yield NotReady(f'gardener operation "{operation}" is not yet picked up by controller')
     last = object_at(extension, "status", "lastOperation")
     if not last:
-        return NotReady("extension did not record a last operation yet")
+        yield NotReady("extension did not record a last operation yet")
     state = text_at(last, "state") or ""
-    return None if state == SUCCEEDED else NotReady(f"extension state is not succeeded but {state}")
+    if state != SUCCEEDED:
+        yield NotReady(f"extension state is not succeeded but {state}")
+    if timestamp is not None:
+        yield from _request_since(timestamp, text_at(last, "lastUpdateTime"))
 
 
-def _has_not_been_told_of_since(extension: Manifest) -> NotReady | None:
+def _request_since(timestamp: str, last_update: str | None) -> Iterator[NotReady]:
     """The annotation is precise to the nanosecond, the status to the second."""
-    timestamp = annotations_of(extension).get(TIMESTAMP)
-    if timestamp is None:
-        return None
-    asked, last = parse_timestamp(timestamp), text_at(extension, "status", "lastOperation", "lastUpdateTime")
-    if asked is None:
-        return NotReady(f'cannot parse {TIMESTAMP} annotation: "{timestamp}" is no time')
-    told = parse_timestamp(last)
-    if told is not None and told >= asked.replace(microsecond=0):
-        return None
-    return NotReady(
-        f"extension is not reconciled yet - reconciliation requested at {format_timestamp(asked)}, "
-        f"last update time is: {last}"
-    )
-
-
-_RULES: Final = (_has_failed, _is_outdated, _is_not_picked_up, _has_not_succeeded, _has_not_been_told_of_since)
+    requested, updated = parse_timestamp(timestamp), parse_timestamp(last_update)
+    if requested is None:
+        yield NotReady(f'cannot parse {TIMESTAMP} annotation: "{timestamp}" is no time')
+    elif updated is None or updated < requested.replace(microsecond=0):
+        yield NotReady(
+            f"extension is not reconciled yet - reconciliation requested at {format_timestamp(requested)}, "
+            f"last update time is: {last_update}"
+        )
 
 
 Role: TypeAlias = Literal["primary", "secondary"]

@@ -143,8 +143,13 @@ def _decided(protection: Protection, key: ObjectKey, snapshot: Snapshot, dependa
         kinds = f"{protection.dependants.resource.kind}s: [{names}]"
         problem = f'cannot remove finalizer of {resource.kind} "{key.name}" because still found {kinds}'
         return failed(retryable_failure(resource, key, problem))
-    others = [each for each in finalizers if each != protection.finalizer]
-    wanted = others if is_going else [*finalizers, protection.finalizer]
-    patch = {"metadata": {"finalizers": wanted or None}}
-    reason, version = RELEASED if is_going else "held", resource_version_of(manifest)
-    return Plan((MergePatch(resource, key, patch, reason, version, cluster=Cluster.SOURCE),))
+    reason = RELEASED if is_going else "held"
+    return Plan((with_finalizer(resource, manifest, protection.finalizer, reason, is_held=not is_going),))
+
+
+def with_finalizer(resource: Resource, manifest: Manifest, finalizer: str, reason: str, *, is_held: bool) -> MergePatch:
+    """The write that adds a finalizer to an object of the garden or takes it away, unless that has changed since."""
+    finalizers = [each for each in list_at(manifest, "metadata", "finalizers") if each != finalizer]
+    patch = {"metadata": {"finalizers": [*finalizers, *([finalizer] if is_held else ())] or None}}
+    version = resource_version_of(manifest)
+    return MergePatch(resource, key_of(manifest), patch, reason, version, cluster=Cluster.SOURCE)

@@ -8,10 +8,10 @@ inverted order. No worker waits: a change of an Extension, of the Deployment or 
 Source: controller-registration §12.1 to §12.3.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, Final, Self
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from hedgerow.admission.deletion_protection import confirm_deletion
 from hedgerow.api.gardener import EXTENSIONS, SHOOTS
@@ -35,7 +35,7 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.patches import merge_patch
 from hedgerow.machinery.plan import Create, Delete, MergePatch, Plan, WriteResult, failed
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError, boolean_at, each_at, integer_at, keeping, list_at, text_at
+from hedgerow.machinery.reading import UnreadableError, boolean_at, integer_at, keeping, list_at, text_at
 from hedgerow.machinery.scalars import parse_timestamp
 from hedgerow.machinery.selectors import field_query
 from hedgerow.machinery.snapshot import Index, Snapshot
@@ -51,11 +51,12 @@ from hedgerow.registration.extensions import (
     is_before,
     namespace_labels,
     registered_extensions,
-    requested,
+    requested_extension,
 )
+from hedgerow.registration.finalizers import with_finalizer
 from hedgerow.registration.indexes import readable_text
 from hedgerow.registration.registrations import Registration, transform_registration
-from hedgerow.registration.wanted import is_disabled
+from hedgerow.registration.wanted import has_workers, listed_extensions
 
 DEFAULT_CONCURRENCY: Final = 5
 FINALIZER: Final = "core.gardener.cloud/shootextensions"
@@ -162,41 +163,6 @@ def _resources(registration: Manifest) -> Any:
     return (registration.get("spec") or {}).get("resources")
 
 
-@dataclass(frozen=True, slots=True)
-class Shoot:
-    """What the controller reads of a Shoot."""
-
-    manifest: Manifest
-    key: ObjectKey
-    namespace: str
-    """In the seed; empty: not known yet."""
-    generation: str
-    finalizers: Sequence[str]
-    hibernates: bool
-    workerless: bool
-    extensions: Sequence[Mapping[str, Any]]
-
-    @classmethod
-    def of(cls, manifest: Manifest) -> Self:
-        """The Shoot; UnreadableError names the field that cannot be read."""
-        return cls(
-            manifest=manifest,
-            key=key_of(manifest),
-            namespace=text_at(manifest, "status", "technicalID") or "",
-            generation=str(integer_at(manifest, "metadata", "generation") or 0),
-            finalizers=list_at(manifest, "metadata", "finalizers"),
-            hibernates=boolean_at(manifest, "spec", "hibernation", "enabled") is True,
-            workerless=not list_at(manifest, "spec", "provider", "workers"),
-            extensions=each_at(_readable, manifest, "spec", "extensions"),
-        )
-
-
-def _readable(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    text_at(entry, "type")
-    is_disabled(entry)
-    return entry
-
-
 def _identity(shoot: Manifest) -> tuple[Any, ...]:
     """What tells a Shoot from one of its name, of another specification, or before its deletion."""
     return tuple(shoot["metadata"].get(name) for name in ("uid", "generation", "deletionTimestamp"))
@@ -204,69 +170,70 @@ def _identity(shoot: Manifest) -> tuple[Any, ...]:
 
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[ShootExtensionsConfig]) -> Plan:
     """Bring the Extensions of one Shoot to what its specification and the registrations ask for."""
-    manifest = snapshot.get(SHOOTS, key, Cluster.SOURCE)
-    if manifest is None or not _is_own(manifest, context.config):
+    shoot = snapshot.get(SHOOTS, key, Cluster.SOURCE)
+    if shoot is None or not _is_own(shoot, context.config):
         return Plan()
     try:
-        shoot = Shoot.of(manifest)
-        if not shoot.namespace:
+        namespace = text_at(shoot, "status", "technicalID")
+        if not namespace:
             return Plan()
-        work = Work(shoot, snapshot, context)
-        await (work.delete() if is_terminating(manifest) else work.deploy())
+        work = Work(shoot, namespace, snapshot, context.now)
+        await (work.delete() if is_terminating(shoot) else work.deploy())
     except UnreadableError as error:
         return failed(Failure(SHOOTS, key, error.problem))
     return Plan(failures=tuple(work.failures), requeue_after=min(work.waits, default=None))
 
 
 class Work:
-    """One turn of a Shoot."""
+    """One turn of a Shoot, whose objects in the seed are in a namespace."""
 
-    def __init__(self, shoot: Shoot, snapshot: Snapshot, context: Context[ShootExtensionsConfig]) -> None:
+    def __init__(self, shoot: Manifest, namespace: str, snapshot: Snapshot, now: datetime) -> None:
         """Read what there is."""
-        self.shoot = shoot
-        self.now = context.now
+        self.shoot, self.namespace, self.now = shoot, namespace, now
+        self.generation = str(integer_at(shoot, "metadata", "generation") or 0)
+        self.listed = listed_extensions(shoot)
         self.is_current: bool | None = None
         self.waits: list[float] = []
         """Seconds after which something takes too long that is awaited."""
         self.failures: list[Failure] = []
         self.registrations: list[Registration] = []
-        for manifest in snapshot.list(CONTROLLER_REGISTRATIONS, cluster=Cluster.SOURCE):
+        for manifest in sorted(snapshot.list(CONTROLLER_REGISTRATIONS, cluster=Cluster.SOURCE), key=key_of):
             try:
                 self.registrations.append(Registration.of(manifest))
             except UnreadableError as error:
                 self.failures.append(Failure(CONTROLLER_REGISTRATIONS, key_of(manifest), error.problem))
         self.knows_all_types = not self.failures
-        self.registrations.sort(key=lambda each: each.name)
-        found = snapshot.list(EXTENSIONS, namespace=shoot.namespace)
+        found = snapshot.list(EXTENSIONS, namespace=namespace)
         self.existing = {key_of(each).name: each for each in sorted(found, key=key_of)}
-        self.namespace = snapshot.get(NAMESPACES, ObjectKey("", shoot.namespace))
-        deployment = snapshot.get(DEPLOYMENTS, ObjectKey(shoot.namespace, KUBE_APISERVER)) or {}
-        replicas = integer_at(deployment, "spec", "replicas")
-        self.is_down = not deployment or replicas == 0
+        self.namespace_object = snapshot.get(NAMESPACES, ObjectKey("", namespace))
+        deployment = snapshot.get(DEPLOYMENTS, ObjectKey(namespace, KUBE_APISERVER)) or {}
+        self.is_down = not deployment or integer_at(deployment, "spec", "replicas") == 0
         self.is_up = not self.is_down and bool(integer_at(deployment, "status", "availableReplicas"))
 
     async def deploy(self) -> None:
         """Make the Extensions that the Shoot has, in order, and delete those that it does not have."""
-        shoot = self.shoot
-        if self.namespace is None or is_terminating(self.namespace):
+        if self.namespace_object is None or is_terminating(self.namespace_object):
             return
         wanted = extensions_for_shoot(
-            self.registrations, shoot.extensions, shoot.namespace, workerless=shoot.workerless
+            self.registrations, self.listed, self.namespace, workerless=not has_workers(self.shoot)
         )
-        is_held = await self._hold() if wanted or self.existing else True
-        if not is_held or not await self._label(self.namespace):
+        is_safe = await self._hold(is_held=True) if wanted or self.existing else True
+        if not is_safe or not await self._label(self.namespace_object):
             return
-        await self._delete_stale(wanted)
+        if self.knows_all_types:
+            stale = [each for each in self.existing.values() if readable_text(each, "spec", "type") not in wanted]
+            await self._delete(stale)
         before = [each for each in wanted.values() if is_before(each.lifecycle, "reconcile")]
         after = [each for each in wanted.values() if each not in before]
-        phases = ((after, True), (before, self.is_down)) if shoot.hibernates else ((before, True), (after, self.is_up))
+        hibernates = boolean_at(self.shoot, "spec", "hibernation", "enabled")
+        phases = ((after, True), (before, self.is_down)) if hibernates else ((before, True), (after, self.is_up))
         for extensions, is_time in phases:
             if not is_time or not await self._deployed(extensions):
                 return
 
     async def delete(self) -> None:
         """Delete the Extensions of the Shoot, in order, and let the Shoot go."""
-        registered = registered_extensions(self.registrations, self.shoot.namespace)
+        registered = registered_extensions(self.registrations, self.namespace)
 
         def goes_before(extension: Manifest) -> bool:
             known = registered.get(readable_text(extension, "spec", "type") or "")
@@ -275,65 +242,54 @@ class Work:
         before = [each for each in self.existing.values() if goes_before(each)]
         after = [each for each in self.existing.values() if each not in before]
         await self._delete(before or (after if self.is_down else []))
-        if not self.existing and FINALIZER in self.shoot.finalizers and await self._has_none():
-            await self._set_finalizers([each for each in self.shoot.finalizers if each != FINALIZER], "extensions-gone")
+        if not self.existing and await self._has_none():
+            await self._hold(is_held=False)
 
     async def _is_current(self) -> bool:
         """True if the Shoot still is as the cache shows it; asked once, before the first write."""
         if self.is_current is None:
-            answer = await ObjectQuestion(SHOOTS, self.shoot.key, Cluster.SOURCE)
+            answer = await ObjectQuestion(SHOOTS, key_of(self.shoot), Cluster.SOURCE)
             if isinstance(answer, NotAnswered):
-                self.is_current = False
-                if not answer.is_not_found:
-                    self._fail(answer.message)
-            else:
-                self.is_current = _identity(answer.objects[0]) == _identity(self.shoot.manifest)
+                self._fail_unless_gone(answer)
+            self.is_current = isinstance(answer, Found) and _identity(answer.objects[0]) == _identity(self.shoot)
         return self.is_current
 
     async def _has_none(self) -> bool:
         """True if no Extension is left, also none that the cache does not show yet."""
-        question = ListQuestion(EXTENSIONS, Cluster.TARGET, self.shoot.namespace, metadata_only=True)
-        answer = await question
+        answer = await ListQuestion(EXTENSIONS, Cluster.TARGET, self.namespace, metadata_only=True)
         if isinstance(answer, Found):
             return not answer.objects
-        if not answer.is_not_found:
-            self._fail(answer.message)
+        self._fail_unless_gone(answer)
         return answer.is_not_found
 
-    async def _hold(self) -> bool:
-        """Keep the Shoot until its Extensions are gone; True if it is kept."""
-        finalizers = self.shoot.finalizers
-        return FINALIZER in finalizers or await self._set_finalizers([*finalizers, FINALIZER], "shoot-held")
+    def _fail_unless_gone(self, answer: NotAnswered) -> None:
+        if not answer.is_not_found:
+            self._fail(answer.message)
 
-    async def _set_finalizers(self, finalizers: Sequence[str], reason: str) -> bool:
-        patch = {"metadata": {"finalizers": [*finalizers] or None}}
-        version = resource_version_of(self.shoot.manifest)
-        result = await MergePatch(SHOOTS, self.shoot.key, patch, reason, version, cluster=Cluster.SOURCE)
-        return self._has_succeeded(result)
+    async def _hold(self, *, is_held: bool) -> bool:
+        """Keep the Shoot until its Extensions are gone, or let it go; True if that is done."""
+        if (FINALIZER in list_at(self.shoot, "metadata", "finalizers")) is is_held:
+            return True
+        reason = "shoot-held" if is_held else "extensions-gone"
+        return self._has_succeeded(await with_finalizer(SHOOTS, self.shoot, FINALIZER, reason, is_held=is_held))
 
     async def _label(self, namespace: Manifest) -> bool:
         """Label the Shoot's namespace with its types; True if it has the labels."""
-        wanted = namespace_labels(self.registrations, self.shoot.extensions)
+        wanted = namespace_labels(self.registrations, self.listed)
         labels = {name: text for name, text in labels_of(namespace).items() if name.startswith(LABEL_PREFIX)}
         removed = dict.fromkeys(labels.keys() - wanted.keys()) if self.knows_all_types else {}
         changed = {name: text for name, text in wanted.items() if labels.get(name) != text}
         if not removed and not changed:
             return True
-        if not await self._is_current():
-            return False
         patch = {"metadata": {"labels": {**removed, **changed}}}
-        key, version = key_of(namespace), resource_version_of(namespace)
-        return self._has_succeeded(await MergePatch(NAMESPACES, key, patch, "extension-types", version))
+        label = MergePatch(NAMESPACES, key_of(namespace), patch, "extension-types", resource_version_of(namespace))
+        return await self._is_current() and self._has_succeeded(await label)
 
     async def _deployed(self, extensions: Sequence[ExtensionSpec]) -> bool:
         """Deploy what is not as it is wanted; True if all are ready."""
         due = [each for each in extensions if self._is_due(each)]
-        if due and not await self._is_current():
+        if due and not (await self._is_current() and all(await concurrently([self._put(each) for each in due]))):
             return False
-        results = await concurrently([self._put(each) for each in due])
-        if not all(map(self._has_succeeded, results)):
-            return False
-        self.existing |= {key_of(each.stored).name: each.stored for each in results if each.stored is not None}
         ready = [self._is_ready(each) for each in extensions]
         return all(ready)
 
@@ -341,18 +297,22 @@ class Work:
         stored = self.existing.get(extension.name)
         if stored is None:
             return True
-        asked = (extension.type, extension.provider_config, self.shoot.generation)
+        wanted = (extension.type, extension.provider_config, self.generation)
         spec = stored.get("spec") or {}
-        told = (spec.get("type"), spec.get("providerConfig"), annotations_of(stored).get(GENERATION))
-        return asked != told and not is_terminating(stored)
+        found = (spec.get("type"), spec.get("providerConfig"), annotations_of(stored).get(GENERATION))
+        return wanted != found and not is_terminating(stored)
 
-    async def _put(self, extension: ExtensionSpec) -> WriteResult:
+    async def _put(self, extension: ExtensionSpec) -> bool:
         stored = self.existing.get(extension.name)
-        desired = requested(extension, stored, RECONCILE, self.now, {GENERATION: self.shoot.generation})
-        if stored is None:
-            return await Create(EXTENSIONS, desired, "extension-wanted")
-        patch, version = merge_patch(stored, desired), resource_version_of(stored)
-        return await MergePatch(EXTENSIONS, key_of(stored), patch, "extension-wanted", version)
+        desired = requested_extension(extension, stored, RECONCILE, self.now, {GENERATION: self.generation})
+        write: Create | MergePatch = Create(EXTENSIONS, desired, "extension-wanted")
+        if stored is not None:
+            patch, version = merge_patch(stored, desired), resource_version_of(stored)
+            write = MergePatch(EXTENSIONS, key_of(stored), patch, "extension-wanted", version)
+        result = await write
+        if result.stored is not None:
+            self.existing[extension.name] = result.stored
+        return self._has_succeeded(result)
 
     def _is_ready(self, extension: ExtensionSpec) -> bool:
         stored = self.existing.get(extension.name)
@@ -368,16 +328,9 @@ class Work:
             return False
         if unready is not None:
             timeout = min(extension.timeout, PATIENCE_WITH_ERRORS) if unready.from_controller else extension.timeout
-            about = f"{extension.namespace}/{extension.name}"
-            problem = f"Error while waiting for Extension {about} to become ready: {unready.reason}"
+            problem = f"Error while waiting for Extension {key_of(stored)} to become ready: {unready.reason}"
             self._wait(annotations_of(stored).get(TIMESTAMP), timeout, problem)
         return unready is None
-
-    async def _delete_stale(self, wanted: Mapping[str, ExtensionSpec]) -> None:
-        """Delete what is of no wanted type, once every registration can be read."""
-        if self.knows_all_types:
-            existing = self.existing.values()
-            await self._delete([each for each in existing if readable_text(each, "spec", "type") not in wanted])
 
     async def _delete(self, extensions: Sequence[Manifest]) -> None:
         doomed = [each for each in extensions if not is_terminating(each)]
@@ -398,9 +351,9 @@ class Work:
             result = await Delete(EXTENSIONS, key, "extension-unwanted", uid_of(extension), version)
         if result.error is not None and not result.error.is_not_found:
             self._fail(result.error.message)
-            return
-        del self.existing[key.name]
-        if result.stored is not None:
+        elif result.stored is None:
+            del self.existing[key.name]
+        else:
             self.existing[key.name] = result.stored
 
     def _await_deletion(self, extension: Manifest) -> None:
@@ -423,4 +376,4 @@ class Work:
         return result.error is None
 
     def _fail(self, problem: str) -> None:
-        self.failures.append(retryable_failure(SHOOTS, self.shoot.key, problem))
+        self.failures.append(retryable_failure(SHOOTS, key_of(self.shoot), problem))

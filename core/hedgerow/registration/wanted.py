@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from hedgerow.api.gardener import ROLE
 from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of, labels_of
-from hedgerow.machinery.reading import boolean_at, each_at, text_at
+from hedgerow.machinery.reading import boolean_at, each_at, list_at, text_at
 from hedgerow.machinery.remembering import shared_text
 from hedgerow.registration.registrations import EXTENSION, Registration, ServedType, type_id
 
@@ -60,9 +60,84 @@ class Domains(NamedTuple):
         return self.default[max(above, key=len)] if above else None
 
 
-def is_disabled(extension: Mapping[str, Any]) -> bool:
-    """True if a Shoot opts out of an extension, by an entry of its `spec.extensions`; in doubt it does (§3.3)."""
-    return boolean_at(extension, "disabled") is True or boolean_at(extension, "enabled") is False
+class Use(NamedTuple):
+    """A kind and type that an object names."""
+
+    kind: str
+    type: str
+    field: str
+    """That names the type."""
+
+    @property
+    def id(self) -> str:
+        """Kind and type."""
+        return type_id(self.kind, self.type)
+
+
+class ListedExtension(NamedTuple):
+    """An entry of a Shoot's `spec.extensions`."""
+
+    type: str
+    disabled: bool | None
+    enabled: bool | None
+    provider_config: Any
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> Self:
+        """The entry; UnreadableError names the field that cannot be read."""
+        disabled, enabled = boolean_at(entry, "disabled"), boolean_at(entry, "enabled")
+        return cls(text_at(entry, "type") or "", disabled, enabled, entry.get("providerConfig"))
+
+    @property
+    def id(self) -> str:
+        """Kind and type."""
+        return type_id(EXTENSION, self.type)
+
+    @property
+    def is_disabled(self) -> bool:
+        """True if the Shoot opts out of the extension; in doubt it does (§3.3)."""
+        return self.disabled is True or self.enabled is False
+
+
+def listed_extensions(shoot: Manifest) -> tuple[ListedExtension, ...]:
+    """What a Shoot lists, opted out of or not."""
+    return each_at(ListedExtension.of, shoot, "spec", "extensions")
+
+
+def has_workers(shoot: Manifest) -> bool:
+    """True if a Shoot has worker pools."""
+    return bool(list_at(shoot, "spec", "provider", "workers"))
+
+
+def uses_at(manifest: Manifest, fields: Mapping[str, Iterable[str]]) -> Iterator[Use]:
+    """What an object names at some fields, each of which may name the type of several kinds."""
+    for field, kinds in fields.items():
+        if type_ := text_at(manifest, *field.split(".")):
+            yield from (Use(kind, type_, field) for kind in kinds)
+
+
+def uses_of_shoot(shoot: Manifest) -> Iterator[Use]:
+    """What a Shoot names, but its extensions."""
+    if has_workers(shoot):
+        yield from uses_at(shoot, {"spec.provider.type": OF_A_PROVIDER, "spec.networking.type": ("Network",)})
+    for index, provider in enumerate(each_at(_primary_provider, shoot, "spec", "dns", "providers")):
+        if provider and provider != _UNMANAGED:
+            yield Use(DNS_RECORD, provider, f"spec.dns.providers[{index}].type")
+    for index, uses in enumerate(each_at(_uses_of_worker, shoot, "spec", "provider", "workers")):
+        yield from (use._replace(field=f"spec.provider.workers[{index}].{use.field}") for use in uses)
+
+
+def _primary_provider(provider: Mapping[str, Any]) -> str | None:
+    type_ = text_at(provider, "type")
+    return type_ if boolean_at(provider, "primary") is True else None
+
+
+def _uses_of_worker(worker: Mapping[str, Any]) -> list[Use]:
+    uses = [*uses_at(worker, {"machine.image.name": ("OperatingSystemConfig",)})]
+    for index, runtime in enumerate(each_at(lambda each: text_at(each, "type"), worker, "cri", "containerRuntimes")):
+        if runtime:
+            uses.append(Use("ContainerRuntime", runtime, f"cri.containerRuntimes[{index}].type"))
+    return uses
 
 
 def globally_enabled(registrations: Iterable[Registration]) -> tuple[ServedType, ...]:
@@ -119,39 +194,14 @@ def own_needs(shoot: Manifest) -> dict[str, Any]:
 
     The first DNS provider that it names serves its domain unless that is below a default domain.
     """
-    workers = each_at(_ids_of_worker, shoot, "spec", "provider", "workers")
-    extensions = each_at(_extension, shoot, "spec", "extensions")
-    ids = {id_ for id_, opts_out in extensions if not opts_out}.union(*workers)
-    for provider in each_at(_primary_provider, shoot, "spec", "dns", "providers"):
-        ids.update(_dns_record(provider))
-    if workers:
-        ids.update(_ids(text_at(shoot, "spec", "provider", "type"), *OF_A_PROVIDER))
-        ids.update(_ids(text_at(shoot, "spec", "networking", "type"), "Network"))
+    extensions = listed_extensions(shoot)
+    wanted = [each.id for each in extensions if not each.is_disabled]
     return {
-        "ids": sorted(map(shared_text, ids)),
-        "optedOut": sorted(id_ for id_, opts_out in extensions if opts_out),
-        "hasWorkers": bool(workers),
+        "ids": sorted(map(shared_text, {*wanted, *(use.id for use in uses_of_shoot(shoot))})),
+        "optedOut": sorted(each.id for each in extensions if each.is_disabled),
+        "hasWorkers": has_workers(shoot),
         "domain": text_at(shoot, "spec", "dns", "domain"),
     }
-
-
-def _extension(extension: Mapping[str, Any]) -> tuple[str, bool]:
-    return type_id(EXTENSION, text_at(extension, "type") or ""), is_disabled(extension)
-
-
-def _ids_of_worker(worker: Mapping[str, Any]) -> list[str]:
-    ids = [type_id("ContainerRuntime", type_) for type_ in each_at(_type, worker, "cri", "containerRuntimes") if type_]
-    if image := text_at(worker, "machine", "image", "name"):
-        ids.append(type_id("OperatingSystemConfig", image))
-    return ids
-
-
-def _primary_provider(provider: Mapping[str, Any]) -> str | None:
-    return _type(provider) if boolean_at(provider, "primary") is True else None
-
-
-def _type(holder: Mapping[str, Any]) -> str | None:
-    return text_at(holder, "type")
 
 
 def _dns_record(provider: str | None) -> Iterator[str]:

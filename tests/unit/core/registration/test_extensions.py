@@ -14,9 +14,10 @@ from hedgerow.registration.extensions import (
     extensions_for_shoot,
     is_before,
     namespace_labels,
-    requested,
+    requested_extension,
 )
 from hedgerow.registration.registrations import Lifecycle, Registration
+from hedgerow.registration.wanted import ListedExtension
 from tests.unit.core.registration.objects import registration
 
 MINUTE = timedelta(minutes=1)
@@ -26,7 +27,9 @@ BAR: dict[str, Any] = {"kind": "Extension", "type": "bar", "globallyEnabled": Tr
 OTHER: dict[str, Any] = {"kind": "Worker", "type": "other", "globallyEnabled": True}
 
 
-def found(*resources: Manifest, shoot: tuple[Manifest, ...] = (), workerless: bool = False) -> dict[str, ExtensionSpec]:
+def found(
+    *resources: Manifest, shoot: tuple[ListedExtension, ...] = (), workerless: bool = False
+) -> dict[str, ExtensionSpec]:
     registrations = [Registration.of(registration(f"r{number}", each)) for number, each in enumerate(resources)]
     return extensions_for_shoot(registrations, shoot, "shoot--a--b", workerless=workerless)
 
@@ -38,8 +41,8 @@ def spec(type_: str, timeout: timedelta = 3 * MINUTE, config: Any = None) -> dic
 CONFIG = {"a": [1]}
 
 
-def entry(type_: str, **fields: Any) -> dict[str, Any]:
-    return {"type": type_, **fields}
+def entry(type_: str, **fields: Any) -> ListedExtension:
+    return ListedExtension.of({"type": type_, **fields})
 
 
 def test_without_registrations_a_shoot_has_none() -> None:  # G1, G2
@@ -117,7 +120,7 @@ NOW = datetime(2026, 1, 1, 10, 0, 0, 123456, UTC)
 
 
 def test_an_extension_that_is_made_says_what_is_asked_of_it() -> None:
-    assert requested(EXTENSION, None, "restore", NOW, {"of": "mine"}) == {
+    assert requested_extension(EXTENSION, None, "restore", NOW, {"of": "mine"}) == {
         "apiVersion": "extensions.gardener.cloud/v1alpha1",
         "kind": "Extension",
         "metadata": {
@@ -136,7 +139,7 @@ def test_an_extension_that_is_made_says_what_is_asked_of_it() -> None:
 def test_one_that_exists_keeps_what_others_say_and_loses_a_configuration_that_is_not_wanted() -> None:
     metadata = {"name": "foo", "namespace": "shoot--a--b", "annotations": {"theirs": "yes"}, "labels": {"a": "b"}}
     stored = {"metadata": metadata, "spec": {"type": "old", "providerConfig": CONFIG, "class": "x"}, "status": {}}
-    desired = requested(EXTENSION, stored, "reconcile", NOW, {})
+    desired = requested_extension(EXTENSION, stored, "reconcile", NOW, {})
 
     assert desired["spec"] == {"type": "foo", "class": "x"}
     assert desired["metadata"]["annotations"]["theirs"] == "yes"

@@ -8,7 +8,7 @@ import pytest
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.registration.registrations import Registration
-from hedgerow.registration.wanted import Domains, ids_of_seed, ids_of_shoots, is_disabled
+from hedgerow.registration.wanted import Domains, ListedExtension, ids_of_seed, ids_of_shoots
 from tests.unit.core.registration.garden import GOING, domain_secret, resource, shoot, versioned
 from tests.unit.core.registration.objects import registration, seed
 
@@ -63,7 +63,7 @@ def test_a_shoot_may_opt_out_of_what_all_have(opt_out: Manifest) -> None:  # A28
 
 @pytest.mark.parametrize("entry", [{}, {"disabled": False}, {"enabled": True}])
 def test_whoever_does_not_opt_out_is_in(entry: Manifest) -> None:
-    assert not is_disabled(entry)
+    assert not ListedExtension.of(entry).is_disabled
 
 
 def test_without_workers_nothing_of_them_is_needed() -> None:  # A29
