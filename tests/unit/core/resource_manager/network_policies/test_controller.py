@@ -7,6 +7,7 @@ import pytest
 
 from hedgerow.api.kubernetes import INGRESSES, NAMESPACES, NETWORK_POLICIES, SERVICES
 from hedgerow.api.network_policies import service_of_policy, transform_policy
+from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Change, Watch, all_keys, concerned_keys
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.resource_manager.network_policies import NetworkPolicyConfig, network_policy_controller
@@ -52,6 +53,12 @@ def test_it_does_not_watch_ingresses_where_no_ingress_controller_is_configured()
 
 def test_it_reads_nothing_but_metadata_of_namespaces() -> None:
     assert [watch.resource for watch in CONTROLLER.watches if watch.metadata_only] == [NAMESPACES]
+
+
+def test_it_may_write_network_policies_and_nothing_else() -> None:
+    assert CONTROLLER.permissions == (
+        Permission("networking.k8s.io", "networkpolicies", ("create", "patch", "delete")),
+    )
 
 
 def test_five_services_at_once_unless_said_otherwise() -> None:
