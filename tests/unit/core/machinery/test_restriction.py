@@ -8,6 +8,7 @@ import pytest
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import (
+    SINGLETON,
     Change,
     Context,
     Controller,
@@ -109,6 +110,14 @@ def test_a_dynamic_watch_gives_no_key_out_of_sight_either() -> None:
     nothing: set[ObjectKey] = set()
     for owner, keys in ((OURS, {OURS}), (THEIRS, nothing)):
         assert concerned_keys(watch, Change(None, thing("a", "t", owner)), snapshot_of(controller)) == keys
+
+
+def test_the_single_key_of_a_periodic_controller_is_always_in_sight() -> None:
+    create = Create(THINGS, thing("a", "t"), "missing")
+    controller = restricted(replace(planning(create), periodic=True), target=["a"])
+
+    assert all_keys(controller, snapshot_of(controller)) == [SINGLETON]
+    assert planned(controller, SINGLETON).actions == (create,)
 
 
 def test_for_an_owner_out_of_sight_nothing_is_planned() -> None:
