@@ -177,9 +177,40 @@ def test_what_json_cannot_say_is_an_error_of_its_document(value: str) -> None:
 
 @pytest.mark.usefixtures("parser")
 def test_of_several_mistakes_the_first_is_told() -> None:
-    assert read("a: .nan\nb: .nan\nc: .inf") == [
-        f"{CONVERTING}line 1: a value is not a number that JSON knows (and 2 more)"
+    mistake = f"{CONVERTING}line 1: a value is not a number that JSON knows"
+
+    assert read("a: .nan\n---\na: .nan\nb: .nan\n---\na: .nan\nb: .nan\nc: .inf") == [
+        mistake,
+        f"{mistake.replace('line 1', 'line 3')} (and 1 more)",
+        f"{mistake.replace('line 1', 'line 6')} (and 2 more)",
     ]
+
+
+@pytest.mark.usefixtures("parser")
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: *b", "an alias has no anchor"),
+        ("a: &b [*b]", "an alias stands within the value that it stands for"),
+        ("[1]: a", "a key must be a text, not null, a list or a mapping"),
+        ("<<: 1", "the merge key << takes a mapping or a list of mappings"),
+        ("a: !!int b", "a value is not a !!int"),
+        ("a: !!int true", "a value is not a !!int"),
+        ("a: !b c", "a tag is not one that Kubernetes reads"),
+        ("a: !b [c]", "a tag is not one that Kubernetes reads"),
+        ("a: !!map [c]", "a tag is not one that Kubernetes reads"),
+    ],
+)
+def test_what_kubectl_refuses_is_told_with_its_line(text: str, problem: str) -> None:
+    assert read(f"# about\n{text}") == [f"{CONVERTING}line 2: {problem}"]
+
+
+@pytest.mark.usefixtures("parser")
+def test_tags_and_keys_are_read_as_kubectl_reads_them() -> None:
+    assert read("a: !!int 1\nb: !!bool yes\nc: !!str 1\nd: ! 1\ne: !!seq [1]\nf: !!map {g: 1}\ng: ! [1]") == [
+        {"a": 1, "b": True, "c": "1", "d": "1", "e": [1], "f": {"g": 1}, "g": [1]}
+    ]
+    assert read("true: 1\nno: 2\n1: 3\n1.5: 4") == [{"true": 1, "false": 2, "1": 3, "1.5": 4}]
 
 
 @pytest.mark.usefixtures("parser")
