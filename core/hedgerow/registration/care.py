@@ -4,8 +4,7 @@ Source: controller-registration §9.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -16,7 +15,9 @@ from hedgerow.api.managed_resources import (
     RESOURCES_PROGRESSING,
 )
 from hedgerow.api.registrations import (
+    CONTROLLER_DEPLOYMENTS,
     CONTROLLER_INSTALLATIONS,
+    CONTROLLER_REGISTRATIONS,
     HEALTHY,
     INSTALLATION_NAME,
     INSTALLED,
@@ -25,57 +26,41 @@ from hedgerow.api.registrations import (
 )
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, find, get_or_init, updated
-from hedgerow.machinery.controller import Change, Context, Controller, Watch
+from hedgerow.machinery.controller import Context, Controller, Watch
 from hedgerow.machinery.failures import Failure, retryable_failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, labels_of
 from hedgerow.machinery.plan import Plan, failed
 from hedgerow.machinery.questions import NOT_FOUND, Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, integer_at, keeping
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.registration.conditions import conditions_changed, write_conditions
-from hedgerow.registration.installations import (
-    DEPLOYMENT_READS,
-    HOLDERS,
-    Installation,
-    holder_of,
-    is_chart,
-    is_for,
-    transform_installation,
+from hedgerow.registration.conditions import (
+    CheckConfig,
+    conditions_changed,
+    is_creation,
+    write_conditions,
+    writes_conditions_of,
 )
-
-DEFAULT_CONCURRENCY: Final = 20
-DEFAULT_SYNC_PERIOD: Final = timedelta(seconds=30)
-
-
-@dataclass(frozen=True, slots=True)
-class CareConfig:
-    """Which installations are judged, and when."""
-
-    seed: str = ""
-    """Those of this Seed; empty: all."""
-    sync_period: timedelta = DEFAULT_SYNC_PERIOD
-    """An installation is judged again after this time, even if nothing has changed."""
+from hedgerow.registration.garden import garden_watch
+from hedgerow.registration.installations import Installation, is_chart, is_for
 
 
-def care_controller(config: CareConfig, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[CareConfig]:
+def care_controller(config: CheckConfig, concurrency: int = 20) -> Controller[CheckConfig]:
     """The controller for a configuration."""
 
     def own(installation: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
         return (key_of(installation),) if is_for(config.seed, installation) else ()
 
+    holders = (CONTROLLER_REGISTRATIONS, CONTROLLER_DEPLOYMENTS)
     return Controller(
         name="controllerinstallation-care",
         primary=CONTROLLER_INSTALLATIONS,
         primary_cluster=Cluster.SOURCE,
         watches=(
-            Watch(CONTROLLER_INSTALLATIONS, transform_installation, own, _is_creation, cluster=Cluster.SOURCE),
+            garden_watch(CONTROLLER_INSTALLATIONS, own, is_creation),
             Watch(
                 MANAGED_RESOURCES,
                 keeping(
-                    "metadata.namespace",
-                    "metadata.name",
-                    "metadata.uid",
-                    "metadata.generation",
+                    *(f"metadata.{name}" for name in ("namespace", "name", "uid", "generation")),
                     "status.observedGeneration",
                     "status.conditions",
                     labels=(INSTALLATION_NAME,),
@@ -86,22 +71,18 @@ def care_controller(config: CareConfig, concurrency: int = DEFAULT_CONCURRENCY) 
                 label_selector=INSTALLATION_NAME,
                 may_be_absent=True,
             ),
-            *DEPLOYMENT_READS,
+            *map(garden_watch, holders),
         ),
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,
         longest_wait=config.sync_period.total_seconds(),
         permissions=(
-            *(Permission.of(each, "get", cluster=Cluster.SOURCE) for each in (CONTROLLER_INSTALLATIONS, *HOLDERS)),
-            Permission.of(CONTROLLER_INSTALLATIONS, "patch", cluster=Cluster.SOURCE, subresource="status"),
+            *writes_conditions_of(CONTROLLER_INSTALLATIONS),
+            *(Permission.of(holder, "get", cluster=Cluster.SOURCE) for holder in holders),
             Permission.of(MANAGED_RESOURCES, "get", namespace=SEED_NAMESPACE),
         ),
     )
-
-
-def _is_creation(change: Change) -> bool:
-    return change.old is None
 
 
 def _installation_of(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
@@ -109,26 +90,24 @@ def _installation_of(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[O
     return (ObjectKey("", name),) if name else ()
 
 
-async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[CareConfig]) -> Plan:
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[CheckConfig]) -> Plan:
     """Write into the status of one installation how its ManagedResource is."""
     manifest = snapshot.get(CONTROLLER_INSTALLATIONS, key, Cluster.SOURCE)
-    if manifest is None:
+    if manifest is None or is_terminating(manifest) or not is_for(context.config.seed, manifest):
         return Plan()
     try:
         installation = Installation.of(manifest)
     except UnreadableError as error:
         return failed(Failure(CONTROLLER_INSTALLATIONS, key, error.problem))
-    is_own = is_for(context.config.seed, manifest)
-    if installation.is_terminating or not is_own or not await _is_chart(installation, snapshot):
+    if not await _is_chart(installation, snapshot):
         return Plan()
     name = ObjectKey(SEED_NAMESPACE, key.name)
     found = snapshot.get(MANAGED_RESOURCES, name) or await _looked_for(name, conditions_of(manifest))
     try:
-        check = partial(care_conditions, found, name, now=context.now)
         problem = await write_conditions(
             CONTROLLER_INSTALLATIONS,
             manifest,
-            check,
+            partial(_conditions, found, name, now=context.now),
             "installation-judged",
             applies=lambda latest: not is_terminating(latest),
         )
@@ -143,10 +122,9 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[CareCon
 
 async def _is_chart(installation: Installation, snapshot: Snapshot) -> bool:
     """True if the project deploys it. Asks before it concludes that from nothing but the finalizer."""
-    resource, key = holder_of(installation)
-    holder = snapshot.get(resource, key, Cluster.SOURCE)
+    holder = snapshot.get(*installation.holder, Cluster.SOURCE)
     if holder is None and is_chart(installation, None):
-        answer = await ObjectQuestion(resource, key, Cluster.SOURCE)
+        answer = await ObjectQuestion(*installation.holder, Cluster.SOURCE)
         holder = answer.objects[0] if isinstance(answer, Found) else None
     return is_chart(installation, holder)
 
@@ -154,8 +132,7 @@ async def _is_chart(installation: Installation, snapshot: Snapshot) -> bool:
 async def _looked_for(name: ObjectKey, conditions: Sequence[Condition]) -> Manifest | NotAnswered:
     """The ManagedResource that the cache lacks. Asks for it, unless the conditions say already that it is missing."""
     missing = NotAnswered(404, NOT_FOUND, f'ManagedResource "{name}" not found')
-    told = {each.type for each in conditions if each.message == _unread(name, missing)}
-    if told.issuperset(_ASPECTS):
+    if {each.type for each in conditions if each.message == _unread(name, missing)}.issuperset(_ASPECTS):
         return missing
     answer = await ObjectQuestion(MANAGED_RESOURCES, name, Cluster.TARGET)
     if isinstance(answer, Found):
@@ -171,72 +148,58 @@ class _Aspect(NamedTuple):
     """A condition of a ManagedResource, and what the installation says when it is as expected, and when not."""
 
     source: str
-    expected: str
-    fine: tuple[str, str, str]
-    """Status, reason and message."""
-    otherwise: tuple[str, str]
+    expected: ConditionStatus
+    fine: tuple[str, str]
+    """Reason and message; the status is the expected one."""
+    otherwise: tuple[ConditionStatus, str]
+    """Status and reason."""
 
 
 _ASPECTS: Final = {
     HEALTHY: _Aspect(
         RESOURCES_HEALTHY,
         ConditionStatus.TRUE,
-        (ConditionStatus.TRUE, "ControllerHealthy", "The controller running in the seed cluster is healthy."),
+        ("ControllerHealthy", "The controller running in the seed cluster is healthy."),
         (ConditionStatus.FALSE, "ControllerNotHealthy"),
     ),
     INSTALLED: _Aspect(
         RESOURCES_APPLIED,
         ConditionStatus.TRUE,
-        (
-            ConditionStatus.TRUE,
-            "InstallationSuccessful",
-            "The controller was successfully installed in the seed cluster.",
-        ),
+        ("InstallationSuccessful", "The controller was successfully installed in the seed cluster."),
         (ConditionStatus.FALSE, "InstallationPending"),
     ),
     PROGRESSING: _Aspect(
         RESOURCES_PROGRESSING,
         ConditionStatus.FALSE,
-        (ConditionStatus.FALSE, "ControllerRolledOut", "The controller has been rolled out successfully."),
+        ("ControllerRolledOut", "The controller has been rolled out successfully."),
         (ConditionStatus.TRUE, "ControllerNotRolledOut"),
     ),
 }
 """In the order in which they are written."""
 
 
-def care_conditions(
+def _conditions(
     found: Manifest | NotAnswered, name: ObjectKey, existing: Sequence[Condition], now: datetime
 ) -> list[Condition]:
-    """What the conditions of an installation are, given its ManagedResource, or why that is not known.
-
-    Args:
-        found: the ManagedResource; UnreadableError if it cannot be read.
-        name: of the ManagedResource.
-        existing: all conditions of the installation.
-        now: when it is judged.
-    """
+    """The conditions of an installation, given its ManagedResource, or why that is not known."""
     conditions = []
     for type_, aspect in _ASPECTS.items():
         if isinstance(found, NotAnswered):
-            content = (ConditionStatus.UNKNOWN.value, "SeedReadError", _unread(name, found))
-        elif (problem := _outdated(found, name, aspect) or _unexpected(found, name, aspect)) is not None:
+            content = (ConditionStatus.UNKNOWN, "SeedReadError", _unread(name, found))
+        elif (problem := _problem(found, name, aspect)) is not None:
             content = (*aspect.otherwise, problem)
         else:
-            content = aspect.fine
+            content = (aspect.expected, *aspect.fine)
         conditions.append(updated(get_or_init(existing, type_, now), *content, now=now))
     return conditions
 
 
-def _outdated(managed_resource: Manifest, name: ObjectKey, aspect: _Aspect) -> str | None:
-    """Why the ManagedResource is not applied yet. Other aspects are judged by what was applied before."""
+def _problem(managed_resource: Manifest, name: ObjectKey, aspect: _Aspect) -> str | None:
+    """Why an aspect is not as expected. Only applied means the latest generation; the others may be of an older one."""
     generation = integer_at(managed_resource, "metadata", "generation") or 0
     observed = integer_at(managed_resource, "status", "observedGeneration") or 0
-    if aspect.source != RESOURCES_APPLIED or observed == generation:
-        return None
-    return f"observed generation of managed resource {name} outdated ({observed}/{generation})"
-
-
-def _unexpected(managed_resource: Manifest, name: ObjectKey, aspect: _Aspect) -> str | None:
+    if aspect.source == RESOURCES_APPLIED and observed != generation:
+        return f"observed generation of managed resource {name} outdated ({observed}/{generation})"
     condition = find(conditions_of(managed_resource), aspect.source)
     if condition is None:
         return f"condition {aspect.source} for managed resource {name} has not been reported yet"

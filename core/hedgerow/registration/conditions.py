@@ -7,9 +7,11 @@ Source: controller-registration §2, §3.5.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final, TypeAlias
 
-from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.conditions import Condition, conditions_of, find, merge
 from hedgerow.machinery.controller import Change, creation_deletion_or
 from hedgerow.machinery.objects import Manifest, Resource, key_of, resource_version_of, uid_of
@@ -18,6 +20,31 @@ from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 
 MOST_ATTEMPTS: Final = 5
 _CONFLICT: Final = 409
+
+
+@dataclass(frozen=True, slots=True)
+class CheckConfig:
+    """Which objects are judged, and when."""
+
+    seed: str = ""
+    """The Seed, and its installations; empty: all."""
+    sync_period: timedelta = timedelta(seconds=30)
+    """An object is judged again after this time, even if nothing has changed."""
+    threshold: timedelta = timedelta(0)
+    """For how long extensions of a Seed that are not ready count as progressing."""
+
+
+def writes_conditions_of(resource: Resource) -> tuple[Permission, ...]:
+    """What `write_conditions` needs."""
+    return (
+        Permission.of(resource, "get", cluster=Cluster.SOURCE),
+        Permission.of(resource, "patch", cluster=Cluster.SOURCE, subresource="status"),
+    )
+
+
+def is_creation(change: Change) -> bool:
+    """The predicate of objects whose own changes, but for the first, decide nothing."""
+    return change.old is None
 
 
 def conditions_changed(*types: str) -> Callable[[Change], bool]:
@@ -45,19 +72,11 @@ async def write_conditions(
 ) -> str | None:
     """Store the writer's conditions unless they are there; why that failed, in the words of the API server.
 
-    In a conflict the object is read again, and the writer asked again. One that is gone, or another one of its name,
-    needs no conditions.
-
-    Args:
-        resource: of the garden.
-        garden_object: as it was last read.
-        checked: is called once for each attempt.
-        reason: which rule asks for it.
-        applies: whether an object that was read again still gets conditions.
+    In a conflict the object is read again, and the writer asked again, if the object is still the same and `applies`.
+    One that is gone needs no conditions.
     """
-    key, manifest, attempts = key_of(garden_object), garden_object, 0
-    while True:
-        attempts += 1
+    key, manifest = key_of(garden_object), garden_object
+    for attempt in range(1, MOST_ATTEMPTS + 1):
         existing = conditions_of(manifest)
         conditions = merge(existing, *checked(existing))
         if conditions == existing:
@@ -67,7 +86,7 @@ async def write_conditions(
         error = (await MergePatch(resource, key, patch, reason, version, "status", Cluster.SOURCE)).error
         if error is None or error.is_not_found:
             return None
-        if error.code != _CONFLICT or attempts == MOST_ATTEMPTS:
+        if error.code != _CONFLICT or attempt == MOST_ATTEMPTS:
             return error.message
         answer = await ObjectQuestion(resource, key, Cluster.SOURCE)
         if isinstance(answer, NotAnswered):
@@ -75,3 +94,4 @@ async def write_conditions(
         (manifest,) = answer.objects
         if uid_of(manifest) != uid_of(garden_object) or not applies(manifest):
             return None
+    return None

@@ -8,37 +8,24 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from hedgerow.api.registrations import (
-    CONTROLLER_DEPLOYMENTS,
-    CONTROLLER_INSTALLATIONS,
-    CONTROLLER_REGISTRATIONS,
-    SEEDS,
-)
+from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS, SEEDS
 from hedgerow.machinery.clusters import Cluster, Permission
-from hedgerow.machinery.controller import Change, Context, Controller, Watch, creation_deletion_or, own_key
+from hedgerow.machinery.controller import Change, Context, Controller, creation_deletion_or, own_key
 from hedgerow.machinery.failures import retryable_failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, resource_version_of
 from hedgerow.machinery.plan import MergePatch, Plan, failed
 from hedgerow.machinery.questions import ListQuestion, NotAnswered
 from hedgerow.machinery.reading import list_at
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.registration.indexes import (
+from hedgerow.registration.garden import (
     INSTALLATIONS_BY_REGISTRATION,
     INSTALLATIONS_BY_SEED,
     REGISTRATIONS_BY_DEPLOYMENT,
+    garden_watch,
+    named_by,
 )
-from hedgerow.registration.installations import transform_deployment, transform_installation
-from hedgerow.registration.registrations import transform_registration
-from hedgerow.registration.seeds import transform_seed
 
-DEFAULT_CONCURRENCY: Final = 5
-RELEASED: Final = "released"
-_TRANSFORMS: Final = {
-    SEEDS: transform_seed,
-    CONTROLLER_REGISTRATIONS: transform_registration,
-    CONTROLLER_DEPLOYMENTS: transform_deployment,
-    CONTROLLER_INSTALLATIONS: transform_installation,
-}
+_RELEASED: Final = "released"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +60,7 @@ DEPLOYMENTS: Final = Protection(
 PROTECTIONS: Final = (REGISTRATIONS, SEEDS_WITH_INSTALLATIONS, DEPLOYMENTS)
 
 
-def finalizer_controller(protection: Protection, concurrency: int = DEFAULT_CONCURRENCY) -> Controller[Protection]:
+def finalizer_controller(protection: Protection, concurrency: int = 5) -> Controller[Protection]:
     """The controller that adds and removes the finalizer of a resource."""
     primary, dependants = protection.resource, protection.dependants
     return Controller(
@@ -81,21 +68,8 @@ def finalizer_controller(protection: Protection, concurrency: int = DEFAULT_CONC
         primary=primary,
         primary_cluster=Cluster.SOURCE,
         watches=(
-            Watch(
-                primary,
-                _TRANSFORMS[primary],
-                own_key,
-                creation_deletion_or(_generation_changed),
-                cluster=Cluster.SOURCE,
-                is_desired_state=True,
-            ),
-            Watch(
-                dependants.resource,
-                _TRANSFORMS[dependants.resource],
-                lambda manifest, _snapshot: dependants.values(manifest),
-                partial(_lets_go, dependants),
-                cluster=Cluster.SOURCE,
-            ),
+            garden_watch(primary, own_key, creation_deletion_or(_generation_changed), is_desired_state=True),
+            garden_watch(dependants.resource, named_by(dependants), partial(_lets_go, dependants)),
         ),
         indexes=(dependants,),
         concurrency=concurrency,
@@ -106,8 +80,8 @@ def finalizer_controller(protection: Protection, concurrency: int = DEFAULT_CONC
 
 
 def _generation_changed(old: Manifest, new: Manifest) -> bool:
-    generations = (each["metadata"].get("generation") for each in (old, new))
-    return len({*generations}) > 1 or is_terminating(old) is not is_terminating(new)
+    before, after = ((each["metadata"].get("generation"), is_terminating(each)) for each in (old, new))
+    return before != after
 
 
 def _lets_go(dependants: Index[ObjectKey], change: Change) -> bool:
@@ -118,15 +92,14 @@ def _lets_go(dependants: Index[ObjectKey], change: Change) -> bool:
 
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Protection]) -> Plan:
     """Hold one object, or let it go once nothing depends on it, which caches may show too late."""
-    protection = context.config
-    decided = _decided(protection, key, snapshot, snapshot.by_index(protection.dependants, key))
-    if not any(action.reason == RELEASED for action in decided.actions):
+    dependants = context.config.dependants
+    decided = _decided(context.config, key, snapshot, snapshot.by_index(dependants, key))
+    if not any(action.reason == _RELEASED for action in decided.actions):
         return decided
-    answer = await ListQuestion(protection.dependants.resource, Cluster.SOURCE)
+    answer = await ListQuestion(dependants.resource, Cluster.SOURCE)
     if isinstance(answer, NotAnswered):
-        return failed(retryable_failure(protection.dependants.resource, ObjectKey("", ""), answer.message))
-    dependants = [each for each in answer.objects if key in protection.dependants.values(each)]
-    return _decided(protection, key, snapshot, dependants)
+        return failed(retryable_failure(dependants.resource, ObjectKey("", ""), answer.message))
+    return _decided(context.config, key, snapshot, [each for each in answer.objects if key in dependants.values(each)])
 
 
 def _decided(protection: Protection, key: ObjectKey, snapshot: Snapshot, dependants: Sequence[Manifest]) -> Plan:
@@ -134,16 +107,14 @@ def _decided(protection: Protection, key: ObjectKey, snapshot: Snapshot, dependa
     manifest = snapshot.get(resource, key, Cluster.SOURCE)
     if manifest is None:
         return Plan()
-    finalizers = list_at(manifest, "metadata", "finalizers")
-    is_held, is_going = protection.finalizer in finalizers, is_terminating(manifest)
-    if is_held is not is_going:
+    finalizers, is_going = list_at(manifest, "metadata", "finalizers"), is_terminating(manifest)
+    if (protection.finalizer in finalizers) is not is_going:
         return Plan()
     if is_going and dependants:
         names = " ".join(sorted(key_of(each).name for each in dependants))
-        kinds = f"{protection.dependants.resource.kind}s: [{names}]"
-        problem = f'cannot remove finalizer of {resource.kind} "{key.name}" because still found {kinds}'
-        return failed(retryable_failure(resource, key, problem))
-    reason = RELEASED if is_going else "held"
+        problem = f'cannot remove finalizer of {resource.kind} "{key.name}" because still found'
+        return failed(retryable_failure(resource, key, f"{problem} {protection.dependants.resource.kind}s: [{names}]"))
+    reason = _RELEASED if is_going else "held"
     return Plan((with_finalizer(resource, manifest, protection.finalizer, reason, is_held=not is_going),))
 
 

@@ -21,7 +21,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.steps import AtOnce, Now
-from hedgerow.registration.indexes import INSTALLATIONS_BY_SEED
+from hedgerow.registration.garden import INSTALLATIONS_BY_SEED
 from hedgerow.registration.installations import Installation, deployment_of
 from hedgerow.registration.registrations import Registration
 
@@ -85,7 +85,7 @@ def _by_name(objects: Iterable[Manifest]) -> dict[str, Manifest]:
 def _is_ready(installation: Installation, registration: Manifest, referred: Manifest | None) -> bool:
     """Whoever deploys without the project need not say whether the controller is healthy."""
     expected = {INSTALLED: "True", HEALTHY: "True", PROGRESSING: "False"}
-    deployment = deployment_of(installation, registration, referred)
+    deployment = deployment_of(installation, registration if installation.deployment is None else referred)
     is_known = referred is not None or installation.deployment is None
     tolerated = {""} if is_known and (deployment is None or not deployment.is_chart) else set()
     return all(

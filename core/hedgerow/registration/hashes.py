@@ -12,7 +12,6 @@ from hedgerow.machinery.reading import object_at
 
 SPEC_HASH: Final = "specHash"
 """Field of a cached object: the hash of what the cache leaves out."""
-_SHOWN: Final = 16
 _REQUIRED_OF_SEEDS: Final[Mapping[str, Any]] = {
     "dns": {},
     "networks": {"pods": "", "services": ""},
@@ -23,7 +22,7 @@ _REQUIRED_OF_SEEDS: Final[Mapping[str, Any]] = {
 
 def spec_hash(value: Mapping[str, Any]) -> str:
     """A short hash of the texts, booleans and objects in an object; names, numbers, lists and nulls do not matter."""
-    return _hash_of_object(value)[:_SHOWN]
+    return _hash(value)[:16]
 
 
 def seed_spec_hash(seed: Manifest) -> str:
@@ -40,17 +39,11 @@ def deployment_hash(deployment: Manifest) -> str:
     return spec_hash({name: deployment.get(name) for name in ("type", "providerConfig")})
 
 
-def _hash_of_object(value: Mapping[str, Any]) -> str:
-    return _hash("".join(_hash_of_value(value[name]) for name in sorted(value)))
-
-
-def _hash_of_value(value: Any) -> str:
-    if isinstance(value, bool):
-        return _hash("true" if value else "false")
-    if isinstance(value, str):
-        return _hash(value)
-    return _hash_of_object(value) if isinstance(value, (dict, Mapping)) else ""
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _hash(value: Any) -> str:
+    if isinstance(value, (dict, Mapping)):
+        value = "".join(_hash(value[name]) for name in sorted(value))
+    elif isinstance(value, bool):
+        value = "true" if value else "false"
+    elif not isinstance(value, str):
+        return ""
+    return hashlib.sha256(value.encode()).hexdigest()

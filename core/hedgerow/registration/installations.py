@@ -3,45 +3,17 @@
 Source: controller-registration §2.3, §3.2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS, HELM
-from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import condition_status
-from hedgerow.machinery.controller import Watch, no_key
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, resource_version_of
-from hedgerow.machinery.reading import UnreadableError, keeping, list_at, object_at, text_at
-from hedgerow.registration.hashes import SPEC_HASH, deployment_hash
-from hedgerow.registration.registrations import transform_registration
+from hedgerow.machinery.reading import UnreadableError, list_at, object_at, text_at
 
 FINALIZER: Final = "core.gardener.cloud/controllerinstallation"
 """Held while something of the installation may be in the seed."""
-
-_METADATA: Final = ("name", "uid", "resourceVersion", "generation", "deletionTimestamp", "finalizers")
-
-transform_installation: Final = keeping(
-    *(f"metadata.{name}" for name in (*_METADATA, "creationTimestamp", "labels", "annotations")),
-    "spec",
-    "status.conditions",
-)
-"""All of an installation but its provider status."""
-_kept_of_deployment: Final = keeping(*(f"metadata.{name}" for name in _METADATA), "type")
-
-
-def transform_deployment(deployment: Manifest) -> Manifest:
-    """What decisions read of a ControllerDeployment: of chart and values, which are large, only the hash."""
-    return {**_kept_of_deployment(deployment), SPEC_HASH: deployment_hash(deployment)}
-
-
-HOLDERS: Final = (CONTROLLER_REGISTRATIONS, CONTROLLER_DEPLOYMENTS)
-"""What may say how installations are deployed."""
-DEPLOYMENT_READS: Final = (
-    Watch(CONTROLLER_REGISTRATIONS, transform_registration, no_key, cluster=Cluster.SOURCE),
-    Watch(CONTROLLER_DEPLOYMENTS, transform_deployment, no_key, cluster=Cluster.SOURCE),
-)
-"""The watches of these, of which only the type is looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +24,7 @@ class Installation:
     resource_version: str
     is_terminating: bool
     registration: str
-    """Name of its ControllerRegistration."""
     seed: str
-    """Name of the Seed that it is for."""
     deployment: str | None
     """Name of its ControllerDeployment; none: the registration says itself how it is deployed, if at all."""
     manifest: Manifest
@@ -78,13 +48,19 @@ class Installation:
         """All of them, those of others too."""
         return list_at(self.manifest, "metadata", "finalizers")
 
+    @property
+    def holder(self) -> tuple[Resource, ObjectKey]:
+        """Which object says how it is deployed: a ControllerDeployment, or its registration."""
+        if self.deployment is None:
+            return CONTROLLER_REGISTRATIONS, ObjectKey("", self.registration)
+        return CONTROLLER_DEPLOYMENTS, ObjectKey("", self.deployment)
+
     def status_of(self, condition_type: str) -> str:
         """The status of a condition; empty: nobody has written it yet."""
         return condition_status(self.manifest, condition_type)
 
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
+class Deployment(NamedTuple):
     """How an installation is deployed."""
 
     type: str
@@ -97,20 +73,26 @@ class Deployment:
         return self.type == HELM
 
 
-def deployment_of(
-    installation: Installation, registration: Manifest | None, referred: Manifest | None
-) -> Deployment | None:
-    """How an installation is deployed; none: not by the project, or what would say it does not exist (§3.2).
+def deployment_of(installation: Installation, holder: Manifest | None) -> Deployment | None:
+    """How an installation is deployed, as its holder says; none: that does not say it, or does not exist (§3.2)."""
+    if holder is None:
+        return None
+    if installation.deployment is None:
+        holder = object_at(holder, "spec", "deployment")
+        if not text_at(holder, "type"):
+            return None
+    return Deployment(text_at(holder, "type") or "", holder.get("providerConfig"))
 
-    Args:
-        installation: says whether it refers to a ControllerDeployment.
-        registration: its ControllerRegistration, if that exists.
-        referred: the ControllerDeployment that it refers to, if that exists.
-    """
-    if installation.deployment is not None:
-        return None if referred is None else _deployment(referred)
-    holder = {} if registration is None else object_at(registration, "spec", "deployment")
-    return _deployment(holder) if text_at(holder, "type") else None
+
+def is_chart(installation: Installation, holder: Manifest | None) -> bool:
+    """True if the project deploys an installation, or may have deployed it: then it holds the finalizer (§3.2)."""
+    try:
+        deployment = deployment_of(installation, holder)
+    except UnreadableError:
+        return FINALIZER in installation.finalizers
+    if deployment is None:
+        return holder is None and FINALIZER in installation.finalizers
+    return deployment.is_chart
 
 
 def is_for(seed: str, installation: Manifest) -> bool:
@@ -119,30 +101,3 @@ def is_for(seed: str, installation: Manifest) -> bool:
         return seed in {"", text_at(installation, "spec", "seedRef", "name")}
     except UnreadableError:
         return True
-
-
-def holder_of(installation: Installation) -> tuple[Resource, ObjectKey]:
-    """Which object says how an installation is deployed: a ControllerDeployment, or its registration."""
-    if installation.deployment is None:
-        return CONTROLLER_REGISTRATIONS, ObjectKey("", installation.registration)
-    return CONTROLLER_DEPLOYMENTS, ObjectKey("", installation.deployment)
-
-
-def is_chart(installation: Installation, holder: Manifest | None) -> bool:
-    """True if the project deploys an installation, or may have deployed it: then it holds the finalizer (§3.2).
-
-    Args:
-        installation: of any type of deployment.
-        holder: what says how it is deployed, if that exists.
-    """
-    try:
-        deployment = deployment_of(installation, holder, holder)
-    except UnreadableError:
-        return FINALIZER in installation.finalizers
-    if deployment is None:
-        return holder is None and FINALIZER in installation.finalizers
-    return deployment.is_chart
-
-
-def _deployment(holder: Mapping[str, Any]) -> Deployment:
-    return Deployment(text_at(holder, "type") or "", holder.get("providerConfig"))

@@ -19,7 +19,7 @@ from hedgerow.api.registrations import (
     SEEDS,
 )
 from hedgerow.machinery.clusters import Cluster, Permission
-from hedgerow.machinery.controller import Context, Controller, Watch, creation_deletion_or
+from hedgerow.machinery.controller import Context, Controller, creation_deletion_or
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, resource_version_of
 from hedgerow.machinery.plan import Plan, failed
@@ -29,14 +29,8 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.registration.chart_deployment import GARDEN, InstallationConfig, deploy_chart, from_garden
 from hedgerow.registration.conclusion import problem, set_finalizers, unread, unreadable
-from hedgerow.registration.installations import (
-    FINALIZER,
-    Deployment,
-    Installation,
-    deployment_of,
-    is_for,
-    transform_installation,
-)
+from hedgerow.registration.garden import garden_watch
+from hedgerow.registration.installations import FINALIZER, Deployment, Installation, deployment_of, is_for
 from hedgerow.registration.uninstalling import uninstall
 from hedgerow.resource_manager.builder import deploying
 
@@ -56,16 +50,7 @@ def installation_controller(
         name=NAME,
         primary=CONTROLLER_INSTALLATIONS,
         primary_cluster=Cluster.SOURCE,
-        watches=(
-            Watch(
-                CONTROLLER_INSTALLATIONS,
-                transform_installation,
-                own_key,
-                asks_for_installation,
-                cluster=Cluster.SOURCE,
-                is_desired_state=True,
-            ),
-        ),
+        watches=(garden_watch(CONTROLLER_INSTALLATIONS, own_key, asks_for_installation, is_desired_state=True),),
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,
@@ -164,6 +149,6 @@ def _deployment(
     if isinstance(holder, NotAnswered):
         return holder
     try:
-        return deployment_of(installation, holder.objects[0], holder.objects[0])
+        return deployment_of(installation, holder.objects[0])
     except UnreadableError as error:
         return unreadable(error)

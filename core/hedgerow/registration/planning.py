@@ -30,8 +30,8 @@ from hedgerow.machinery.plan import Action, Delete, Event
 from hedgerow.machinery.reading import UnreadableError, object_at, text_at
 from hedgerow.machinery.selectors import parse_label_selector
 from hedgerow.registration.content import Content, creation, update
+from hedgerow.registration.garden import INSTALLATIONS_BY_SEED
 from hedgerow.registration.hashes import seed_spec_hash
-from hedgerow.registration.indexes import INSTALLATIONS_BY_SEED
 from hedgerow.registration.installations import Installation
 from hedgerow.registration.registrations import Registration, type_id
 from hedgerow.registration.validation import problems_of

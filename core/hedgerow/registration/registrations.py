@@ -18,7 +18,6 @@ from hedgerow.machinery.reading import (
     UnreadableError,
     boolean_at,
     each_at,
-    keeping,
     object_at,
     objects_at,
     text_at,
@@ -29,29 +28,8 @@ from hedgerow.machinery.scalars import format_duration, parse_duration
 from hedgerow.registration.hashes import SPEC_HASH, spec_hash
 
 EXTENSION: Final = "Extension"
-DEFAULT_RECONCILE_TIMEOUT: Final = "3m0s"
 LIFECYCLE: Final = {"reconcile": AFTER, "delete": BEFORE, "migrate": BEFORE}
 """When an Extension is worked on if its registration does not say it."""
-
-
-_kept: Final = keeping(
-    *(
-        f"metadata.{name}"
-        for name in ("name", "uid", "resourceVersion", "generation", "deletionTimestamp", "finalizers")
-    ),
-    "spec.resources",
-    *(f"spec.deployment.{name}" for name in ("type", "policy", "deploymentRefs", "seedSelector")),
-    annotations=(POD_SECURITY_ENFORCE,),
-)
-
-
-def transform_registration(registration: Manifest) -> Manifest:
-    """What decisions read of a registration: neither chart nor values, which are large, but the hash."""
-    try:
-        digest = spec_hash(object_at(with_defaults(registration), "spec"))
-    except UnreadableError:
-        digest = ""
-    return {**_kept(registration), SPEC_HASH: digest}
 
 
 def type_id(kind: str, type_: str) -> str:
@@ -69,11 +47,9 @@ def with_defaults(registration: Manifest) -> Manifest:
 
 
 def _resource_with_defaults(resource: Mapping[str, Any]) -> Mapping[str, Any]:
-    added: dict[str, Any] = {} if resource.get("primary") is not None else {"primary": True}
     is_extension = resource.get("kind") == EXTENSION
-    if is_extension:
-        defaults = {"globallyEnabled": False, "reconcileTimeout": DEFAULT_RECONCILE_TIMEOUT}
-        added |= {name: value for name, value in defaults.items() if resource.get(name) is None}
+    defaults = {"primary": True, **({"globallyEnabled": False, "reconcileTimeout": "3m0s"} if is_extension else {})}
+    added: dict[str, Any] = {name: value for name, value in defaults.items() if resource.get(name) is None}
     if (timeout := text_at(resource, "reconcileTimeout")) and is_successful(duration := parse_duration(timeout)):
         added["reconcileTimeout"] = format_duration(duration.unwrap())
     lifecycle = resource.get("lifecycle")

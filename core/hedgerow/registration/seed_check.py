@@ -1,12 +1,13 @@
 """Tells on a Seed whether all its installations are ready. Source: controller-registration §11."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from hedgerow.api.registrations import (
+    CONTROLLER_DEPLOYMENTS,
     CONTROLLER_INSTALLATIONS,
+    CONTROLLER_REGISTRATIONS,
     EXTENSIONS_READY,
     HEALTHY,
     INSTALLED,
@@ -14,59 +15,42 @@ from hedgerow.api.registrations import (
     SEEDS,
     VALID,
 )
-from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, get_or_init, updated
 from hedgerow.machinery.conditions import failed as condition_failed
-from hedgerow.machinery.controller import Change, Context, Controller, Watch
+from hedgerow.machinery.controller import Context, Controller, Watch
 from hedgerow.machinery.failures import retryable_failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Plan, failed
 from hedgerow.machinery.reading import UnreadableError, keeping
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.registration.conditions import conditions_changed, write_conditions
-from hedgerow.registration.indexes import INSTALLATIONS_BY_SEED
-from hedgerow.registration.installations import (
-    DEPLOYMENT_READS,
-    Installation,
-    holder_of,
-    is_chart,
-    transform_installation,
+from hedgerow.registration.conditions import (
+    CheckConfig,
+    conditions_changed,
+    is_creation,
+    write_conditions,
+    writes_conditions_of,
 )
+from hedgerow.registration.garden import INSTALLATIONS_BY_SEED, garden_watch
+from hedgerow.registration.installations import Installation, is_chart
 
-DEFAULT_CONCURRENCY: Final = 5
-DEFAULT_SYNC_PERIOD: Final = timedelta(seconds=30)
-_ALL_READY: Final = "All extensions installed into the seed cluster are ready and healthy."
-_NOT_VALID: Final = ("NotAllExtensionsValid", "Some extensions are not valid")
-_NOT_INSTALLED: Final = ("NotAllExtensionsInstalled", "Some extensions are not installed")
-_NOT_HEALTHY: Final = ("NotAllExtensionsHealthy", "Some extensions are not healthy")
-_PROGRESSING: Final = ("SomeExtensionsProgressing", "Some extensions are progressing")
-_GROUPS: Final = (_NOT_VALID, _NOT_INSTALLED, _NOT_HEALTHY, _PROGRESSING)
-"""Reasons with the openings of their messages; the first that an installation is in counts."""
+_INSTALLED: Final = "NotAllExtensionsInstalled", "Some extensions are not installed"
+_HEALTHY: Final = "NotAllExtensionsHealthy", "Some extensions are not healthy"
 _EXPECTED: Final = {
-    VALID: (ConditionStatus.TRUE, _NOT_VALID),
-    INSTALLED: (ConditionStatus.TRUE, _NOT_INSTALLED),
-    HEALTHY: (ConditionStatus.TRUE, _NOT_HEALTHY),
-    PROGRESSING: (ConditionStatus.FALSE, _PROGRESSING),
+    VALID: (ConditionStatus.TRUE, ("NotAllExtensionsValid", "Some extensions are not valid")),
+    INSTALLED: (ConditionStatus.TRUE, _INSTALLED),
+    HEALTHY: (ConditionStatus.TRUE, _HEALTHY),
+    PROGRESSING: (ConditionStatus.FALSE, ("SomeExtensionsProgressing", "Some extensions are progressing")),
 }
+"""Status of each condition of an installation, and reason and opening of what the Seed says if it is another one.
+
+The first that an installation lacks counts.
+"""
 _OF_OTHERS: Final = frozenset({VALID, INSTALLED})
 """What an installation has to tell that somebody else deploys (§7)."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeedCheckConfig:
-    """Which Seeds are judged, and when."""
-
-    seed: str = ""
-    """The only one; empty: all."""
-    threshold: timedelta = timedelta(0)
-    """For how long extensions that are not ready count as progressing."""
-    sync_period: timedelta = DEFAULT_SYNC_PERIOD
-    """A Seed is judged again after this time, even if nothing has changed."""
-
-
-def seed_check_controller(
-    config: SeedCheckConfig, concurrency: int = DEFAULT_CONCURRENCY
-) -> Controller[SeedCheckConfig]:
+def seed_check_controller(config: CheckConfig, concurrency: int = 5) -> Controller[CheckConfig]:
     """The controller for a configuration."""
 
     def own(keys: Iterable[ObjectKey]) -> list[ObjectKey]:
@@ -81,35 +65,27 @@ def seed_check_controller(
                 SEEDS,
                 keeping("metadata.name", "metadata.uid", "metadata.resourceVersion", "status.conditions"),
                 lambda seed, _snapshot: own([key_of(seed)]),
-                _is_creation,
+                is_creation,
                 cluster=Cluster.SOURCE,
             ),
-            Watch(
+            garden_watch(
                 CONTROLLER_INSTALLATIONS,
-                transform_installation,
                 lambda installation, _snapshot: own(INSTALLATIONS_BY_SEED.values(installation)),
                 conditions_changed(*_EXPECTED),
-                cluster=Cluster.SOURCE,
             ),
-            *DEPLOYMENT_READS,
+            garden_watch(CONTROLLER_REGISTRATIONS),
+            garden_watch(CONTROLLER_DEPLOYMENTS),
         ),
         indexes=(INSTALLATIONS_BY_SEED,),
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,
         longest_wait=config.sync_period.total_seconds(),
-        permissions=(
-            Permission.of(SEEDS, "get", cluster=Cluster.SOURCE),
-            Permission.of(SEEDS, "patch", cluster=Cluster.SOURCE, subresource="status"),
-        ),
+        permissions=writes_conditions_of(SEEDS),
     )
 
 
-def _is_creation(change: Change) -> bool:
-    return change.old is None
-
-
-async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[SeedCheckConfig]) -> Plan:
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[CheckConfig]) -> Plan:
     """Write into the status of one Seed whether its installations are ready."""
     seed, config = snapshot.get(SEEDS, key, Cluster.SOURCE), context.config
     if seed is None or config.seed not in {"", key.name}:
@@ -133,24 +109,18 @@ def _is_of_others(manifest: Manifest, snapshot: Snapshot) -> bool:
         installation = Installation.of(manifest)
     except UnreadableError:
         return False
-    resource, key = holder_of(installation)
-    holder = snapshot.get(resource, key, Cluster.SOURCE)
+    holder = snapshot.get(*installation.holder, Cluster.SOURCE)
     return holder is not None and not is_chart(installation, holder)
 
 
 def extensions_ready(
     installations: Iterable[Manifest], of_others: Collection[str], old: Condition, threshold: timedelta, now: datetime
 ) -> Condition:
-    """The condition of a Seed, given its installations.
+    """The condition of a Seed, given its installations and which of them somebody else deploys.
 
-    Args:
-        installations: of the Seed, in any order.
-        of_others: names of those that somebody else deploys, who need not say whether they are healthy.
-        old: the condition as it is.
-        threshold: for how long installations that are not ready count as progressing.
-        now: when it is judged.
+    Those need not say whether they are healthy. While the threshold lasts, what is not ready counts as progressing.
     """
-    groups: dict[tuple[str, str], dict[str, str]] = {group: {} for group in _GROUPS}
+    groups: dict[tuple[str, str], dict[str, str]] = {group: {} for _, group in _EXPECTED.values()}
     for manifest in sorted(installations, key=key_of):
         name = key_of(manifest).name
         required = _OF_OTHERS if name in of_others else _EXPECTED.keys()
@@ -161,18 +131,20 @@ def extensions_ready(
             text = f"{opening}: map[{' '.join(f'{name}:{message}' for name, message in messages.items())}]"
             is_tolerated = threshold > timedelta(0) and old.status != ConditionStatus.FALSE
             return condition_failed(old, reason, text, now=now, threshold=threshold if is_tolerated else None)
-    return updated(old, ConditionStatus.TRUE, "AllExtensionsReady", _ALL_READY, now=now)
+    message = "All extensions installed into the seed cluster are ready and healthy."
+    return updated(old, ConditionStatus.TRUE, "AllExtensionsReady", message, now=now)
 
 
 def _problems(conditions: Sequence[Condition], required: Collection[str]) -> dict[tuple[str, str], str]:
     """The groups that an installation is in, each with the message about it."""
     if not conditions:
-        return {_NOT_INSTALLED: "extension was not yet installed"}
-    told = {each.type: each for each in conditions if each.type in _EXPECTED}
-    expected = {type_: _EXPECTED[type_] for type_ in told}
+        return {_INSTALLED: "extension was not yet installed"}
+    reported = {each.type: each for each in conditions if each.type in _EXPECTED}
     problems = {
-        group: told[type_].message for type_, (status, group) in expected.items() if told[type_].status != status
+        group: reported[type_].message
+        for type_, (status, group) in _EXPECTED.items()
+        if type_ in reported and reported[type_].status != status
     }
-    if not told.keys() >= set(required):
-        problems.setdefault(_NOT_HEALTHY, "not all required conditions found in ControllerInstallation")
+    if not reported.keys() >= set(required):
+        problems.setdefault(_HEALTHY, "not all required conditions found in ControllerInstallation")
     return problems

@@ -5,7 +5,7 @@ It decides from its caches first. Only a decision that writes reads what may hav
 Source: controller-registration §4.1, §4.2.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -42,19 +42,18 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.plan import Delete, Plan, failed
 from hedgerow.machinery.questions import ListQuestion, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, keeping
-from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
-from hedgerow.registration.indexes import (
+from hedgerow.registration.garden import (
     BUCKETS_BY_SEED,
     ENTRIES_BY_SEED,
     INSTALLATIONS_BY_SEED,
     REGISTRATIONS_BY_DEPLOYMENT,
     SHOOTS_BY_SEED,
+    garden_watch,
+    named_by,
 )
-from hedgerow.registration.installations import transform_deployment, transform_installation
 from hedgerow.registration.planning import PlanningConfig, SeedInputs, plan_installations
-from hedgerow.registration.registrations import transform_registration
-from hedgerow.registration.seeds import transform_seed
 from hedgerow.registration.wanted import DEFAULT_DOMAIN, DOMAIN_ANNOTATIONS, INTERNAL_DOMAIN, OWN_NEEDS, own_needs
 
 NAME: Final = "controllerregistration-seed"
@@ -102,26 +101,17 @@ def seed_controller(
         primary=SEEDS,
         primary_cluster=garden,
         watches=(
-            Watch(
-                SEEDS,
-                transform_seed,
-                own_key,
-                creation_deletion_or(_seed_changed),
-                cluster=garden,
-                is_desired_state=True,
-            ),
-            Watch(CONTROLLER_REGISTRATIONS, transform_registration, _all_seeds, _exists, cluster=garden),
-            Watch(CONTROLLER_DEPLOYMENTS, transform_deployment, _seeds_of_deployment, _exists, cluster=garden),
-            Watch(
+            garden_watch(SEEDS, own_key, creation_deletion_or(_seed_changed), is_desired_state=True),
+            garden_watch(CONTROLLER_REGISTRATIONS, _all_seeds, _exists),
+            garden_watch(CONTROLLER_DEPLOYMENTS, _seeds_of_deployment, _exists),
+            garden_watch(
                 CONTROLLER_INSTALLATIONS,
-                transform_installation,
-                _indexed(INSTALLATIONS_BY_SEED),
+                named_by(INSTALLATIONS_BY_SEED),
                 creation_deletion_or(lambda old, new: _is_required(old) is not _is_required(new)),
-                cluster=garden,
             ),
-            Watch(BACKUP_BUCKETS, _transform_bucket, _indexed(BUCKETS_BY_SEED), content_changed, cluster=garden),
-            Watch(BACKUP_ENTRIES, _transform_entry, _indexed(ENTRIES_BY_SEED), content_changed, cluster=garden),
-            Watch(SHOOTS, transform_shoot, _indexed(SHOOTS_BY_SEED), content_changed, cluster=garden),
+            Watch(BACKUP_BUCKETS, _transform_bucket, named_by(BUCKETS_BY_SEED), content_changed, cluster=garden),
+            Watch(BACKUP_ENTRIES, _transform_entry, named_by(ENTRIES_BY_SEED), content_changed, cluster=garden),
+            Watch(SHOOTS, transform_shoot, named_by(SHOOTS_BY_SEED), content_changed, cluster=garden),
             Watch(
                 SECRETS,
                 keeping(*_IDENTITY, labels=(ROLE,), annotations=DOMAIN_ANNOTATIONS),
@@ -138,10 +128,6 @@ def seed_controller(
         reconcile=reconcile,
         permissions=(Permission.of(CONTROLLER_INSTALLATIONS, "create", "patch", "delete", cluster=garden),),
     )
-
-
-def _indexed(index: Index[ObjectKey]) -> Callable[[Manifest, Snapshot], Iterable[ObjectKey]]:
-    return lambda manifest, _snapshot: index.values(manifest)
 
 
 def _all_seeds(_manifest: Manifest, snapshot: Snapshot) -> list[ObjectKey]:

@@ -54,8 +54,8 @@ from hedgerow.registration.extensions import (
     requested_extension,
 )
 from hedgerow.registration.finalizers import with_finalizer
-from hedgerow.registration.indexes import readable_text
-from hedgerow.registration.registrations import Registration, transform_registration
+from hedgerow.registration.garden import garden_watch, readable_text
+from hedgerow.registration.registrations import Registration
 from hedgerow.registration.wanted import has_workers, listed_extensions
 
 DEFAULT_CONCURRENCY: Final = 5
@@ -118,12 +118,10 @@ def shoot_extensions_controller(
                 lambda shoot, _snapshot: own([shoot]),
                 cluster=Cluster.SOURCE,
             ),
-            Watch(
+            garden_watch(
                 CONTROLLER_REGISTRATIONS,
-                transform_registration,
                 lambda _registration, snapshot: own(snapshot.list(SHOOTS, cluster=Cluster.SOURCE)),
                 creation_deletion_or(lambda old, new: _resources(old) != _resources(new)),
-                cluster=Cluster.SOURCE,
             ),
             Watch(
                 EXTENSIONS,

@@ -58,24 +58,27 @@ def _garden_access(configuration: SeedExtensionsConfiguration) -> "GardenAccess"
 
 
 def _care(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
-    from hedgerow.registration.care import CareConfig, care_controller
+    from hedgerow.registration.care import care_controller
+    from hedgerow.registration.conditions import CheckConfig
 
     section = configuration.controllers.controller_installation_care
-    return care_controller(CareConfig(configuration.seed, section.sync_period), section.concurrent_syncs)
+    return care_controller(CheckConfig(configuration.seed, section.sync_period), section.concurrent_syncs)
 
 
 def _required(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
-    from hedgerow.registration.required import RequiredConfig, required_controller
+    from hedgerow.registration.conditions import CheckConfig
+    from hedgerow.registration.required import required_controller
 
     section = configuration.controllers.controller_installation_required
-    return required_controller(RequiredConfig(configuration.seed), section.concurrent_syncs)
+    return required_controller(CheckConfig(configuration.seed), section.concurrent_syncs)
 
 
 def _seed_check(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
-    from hedgerow.registration.seed_check import SeedCheckConfig, seed_check_controller
+    from hedgerow.registration.conditions import CheckConfig
+    from hedgerow.registration.seed_check import seed_check_controller
 
     section = configuration.controllers.seed_extensions_check
-    config = SeedCheckConfig(configuration.seed, section.threshold, section.sync_period)
+    config = CheckConfig(configuration.seed, section.sync_period, section.threshold)
     return seed_check_controller(config, section.concurrent_syncs)
 
 

@@ -13,7 +13,8 @@ from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import MergePatch, Plan, WriteResult
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Step
-from hedgerow.registration.required import RequiredConfig, reconcile, required_controller
+from hedgerow.registration.conditions import CheckConfig
+from hedgerow.registration.required import reconcile, required_controller
 from tests.executions import executed
 
 Recording = Mapping[str, Any]
@@ -25,7 +26,7 @@ class RecordedSeed:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self.controller = required_controller(RequiredConfig(recording["seed"]))
+        self.controller = required_controller(CheckConfig(recording["seed"]))
         self.installations = {key_of(each): each for each in recording["installations"]}
         self.listed: dict[str, Objects] = {}
 

@@ -9,13 +9,14 @@ import pytest
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.api.registrations import CONTROLLER_INSTALLATIONS, SEEDS
 from hedgerow.machinery.objects import ObjectKey, key_of
-from hedgerow.registration.care import CareConfig, care_controller
-from hedgerow.registration.seed_check import SeedCheckConfig, seed_check_controller
+from hedgerow.registration.care import care_controller
+from hedgerow.registration.conditions import CheckConfig
+from hedgerow.registration.seed_check import seed_check_controller
 from tests.golden.reference.recorded_garden import RecordedGarden
 from tests.golden.reference.recordings import cases
 
-CARE = care_controller(CareConfig())
-CONTROLLERS: dict[str, Any] = {"care": CARE, "check": seed_check_controller(SeedCheckConfig())}
+CARE = care_controller(CheckConfig())
+CONTROLLERS: dict[str, Any] = {"care": CARE, "check": seed_check_controller(CheckConfig())}
 
 
 def without_causes(conditions: Any) -> Any:
@@ -47,7 +48,7 @@ def test_installations_are_as_their_managed_resources_are(recording: Any) -> Non
 
 @pytest.mark.parametrize("recording", [*cases("registration-seed-check.jsonl")])
 def test_seeds_are_as_their_installations_are(recording: Any) -> None:
-    controller = seed_check_controller(SeedCheckConfig(threshold=timedelta(seconds=recording["thresholdSeconds"])))
+    controller = seed_check_controller(CheckConfig(threshold=timedelta(seconds=recording["thresholdSeconds"])))
     objects = [recording["seed"], *recording["deployments"], *recording["installations"]]
     garden = RecordedGarden(controller, recording["now"], objects)
 

@@ -12,10 +12,11 @@ from hedgerow.api.registrations import EXTENSION_KINDS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import with_value
-from hedgerow.registration.care import CareConfig, care_controller
+from hedgerow.registration.care import care_controller
+from hedgerow.registration.conditions import CheckConfig
 from hedgerow.registration.finalizers import PROTECTIONS, Protection, finalizer_controller
-from hedgerow.registration.required import RequiredConfig, required_controller
-from hedgerow.registration.seed_check import SeedCheckConfig, seed_check_controller
+from hedgerow.registration.required import required_controller
+from hedgerow.registration.seed_check import seed_check_controller
 from hedgerow.registration.seed_controller import seed_controller
 from hedgerow.registration.shoot_extensions import FINALIZER as SHOOT_HELD
 from hedgerow.registration.shoot_extensions import ShootExtensionsConfig, shoot_extensions_controller
@@ -45,7 +46,7 @@ def judged_installations(draw: st.DrawFn) -> World:
     (subject,), (delivered,) = in_source(installation), in_target(managed_resource)
     other = condition("ResourcesHealthy", "False", "other")
     return World(
-        care_controller(CareConfig("s")),
+        care_controller(CheckConfig("s")),
         (*in_source(installation, *garden), *draw(drawn([delivered]))),
         subject,
         (*in_source(objects.installation("theirs", seed="t")), *in_target(objects.managed_resource("theirs"))),
@@ -78,7 +79,7 @@ def judged_seeds(draw: st.DrawFn) -> World:
     others = (objects.registration(), objects.deployment(), objects.deployment("o", "operator"))
     subject, first, _ = in_source(seed, *installations)
     return World(
-        seed_check_controller(SeedCheckConfig("s", draw(st.sampled_from([timedelta(0), timedelta(minutes=1)])))),
+        seed_check_controller(CheckConfig("s", threshold=draw(st.sampled_from([timedelta(0), timedelta(minutes=1)])))),
         in_source(seed, *installations, *others),
         subject,
         in_source(objects.seed("t"), objects.installation("theirs", seed="t")),
@@ -186,7 +187,7 @@ def required_installations(draw: st.DrawFn) -> World:
     )
     (subject,) = in_source(objects.installation(conditions=told))
     return World(
-        required_controller(RequiredConfig("s")),
+        required_controller(CheckConfig("s")),
         (*in_source(subject[1], served), *in_target(*draw(drawn([worker, network, other])))),
         subject,
         in_source(objects.installation("theirs", seed="t")),

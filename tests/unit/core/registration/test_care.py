@@ -11,7 +11,8 @@ from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.manifests import ManifestSnapshot
 from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.questions import ObjectQuestion
-from hedgerow.registration.care import CareConfig, care_controller
+from hedgerow.registration.care import care_controller
+from hedgerow.registration.conditions import CheckConfig
 from hedgerow_adapters.memory import Answered, Fault
 from hedgerow_adapters.memory import requests as picks
 from hedgerow_adapters.protocol.transport import Response
@@ -47,7 +48,7 @@ FINE = (
 
 def stage(*seed: Manifest, garden: tuple[Manifest, ...] | None = None, own: str = "s") -> Stage:
     there = (installation(), registration(), deployment()) if garden is None else garden
-    controller = care_controller(CareConfig(own))
+    controller = care_controller(CheckConfig(own))
     return Stage(World(controller, (*in_source(*there), *in_target(*seed)), in_source(*there)[0], kinds=KINDS))
 
 
@@ -259,7 +260,7 @@ def test_a_managed_resource_that_cannot_be_read_is_a_failure() -> None:
 
 
 def enqueued(resource: str, change: Change) -> set[str]:
-    controller = care_controller(CareConfig("s"))
+    controller = care_controller(CheckConfig("s"))
     (watch,) = (each for each in controller.watches if each.resource.kind == resource)
     versions = [(each and watch.reads(each) and watch.transform(each)) or None for each in (change.old, change.new)]
     return {key.name for key in concerned_keys(watch, Change(*versions), ManifestSnapshot())}

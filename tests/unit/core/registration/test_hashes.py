@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from hedgerow.registration.garden import transform_deployment, transform_registration
 from hedgerow.registration.hashes import deployment_hash, seed_spec_hash, spec_hash
-from hedgerow.registration.installations import transform_deployment
-from hedgerow.registration.registrations import Registration, transform_registration
+from hedgerow.registration.registrations import Registration
 from tests.unit.core.registration.objects import deployment, registration, seed
 
 AWS: dict[str, Any] = {

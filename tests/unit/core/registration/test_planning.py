@@ -12,7 +12,7 @@ from hedgerow.api.registrations import POD_SECURITY_ENFORCE
 from hedgerow.machinery.objects import Manifest, annotations_of, key_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Create, Delete, MergePatch
-from hedgerow.registration.installations import transform_installation
+from hedgerow.registration.garden import transform_installation
 from hedgerow.registration.planning import InstallationPlan, PlanningConfig, SeedInputs, plan_installations
 from tests.unit.core.registration.garden import (
     ALL,

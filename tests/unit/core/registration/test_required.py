@@ -13,8 +13,9 @@ from hedgerow.machinery.controller import Change, Context, concerned_keys
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey
 from hedgerow.machinery.plan import ApiError, MergePatch, Plan, WriteResult
 from hedgerow.machinery.steps import Step
+from hedgerow.registration.conditions import CheckConfig
 from hedgerow.registration.registrations import ServedType
-from hedgerow.registration.required import LOOK_AGAIN, RequiredConfig, reconcile, required, required_controller
+from hedgerow.registration.required import LOOK_AGAIN, reconcile, required, required_controller
 from tests.executions import executed
 from tests.unit.core.registration.garden import resource, versioned
 from tests.unit.core.registration.objects import condition, installation, made, registration
@@ -22,7 +23,7 @@ from tests.unit.core.registration.objects import condition, installation, made, 
 NONE_LEFT = "no extension objects exist in the seed having the kind/type combinations the controller is responsible for"
 NO_MORE = ("False", "NoExtensionObjects", NONE_LEFT)
 STILL = ("True", "ExtensionObjectsExist", "extension objects still exist in the seed: [Infrastructure/t1]")
-CONTROLLER = required_controller(RequiredConfig("s"))
+CONTROLLER = required_controller(CheckConfig("s"))
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 KEY = ObjectKey("", "i")
 SERVED = registration("r", resource("Infrastructure", "t1"), resource("ControlPlane", "foo"))
@@ -78,7 +79,7 @@ def turn(
         return WriteResult(step, error=error)
 
     snapshot = snapshot_of(shown, objects).unwrap()
-    plan, _ = executed(reconcile(KEY, snapshot, Context(NOW, RequiredConfig(seed))), perform)
+    plan, _ = executed(reconcile(KEY, snapshot, Context(NOW, CheckConfig(seed))), perform)
     return plan, written
 
 

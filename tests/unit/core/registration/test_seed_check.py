@@ -11,7 +11,8 @@ from hedgerow.machinery.conditions import Condition
 from hedgerow.machinery.controller import Change, concerned_keys
 from hedgerow.machinery.manifests import ManifestSnapshot
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.registration.seed_check import SeedCheckConfig, extensions_ready, seed_check_controller
+from hedgerow.registration.conditions import CheckConfig
+from hedgerow.registration.seed_check import extensions_ready, seed_check_controller
 from tests.unit.core.controllers.stage import Stage, Turn, World, in_source
 from tests.unit.core.registration.objects import KINDS, condition, deployment, installation, registration, seed
 
@@ -133,7 +134,7 @@ def test_what_is_not_ready_counts_as_progressing_for_a_while(name: str) -> None:
 
 
 def stage(*garden: Manifest, own: str = "s") -> Stage:
-    controller = seed_check_controller(SeedCheckConfig(own))
+    controller = seed_check_controller(CheckConfig(own))
     placed = in_source(seed(), registration(), deployment(), *garden)
     return Stage(World(controller, placed, placed[0], kinds=KINDS))
 
@@ -198,7 +199,7 @@ def test_a_status_that_cannot_be_written_is_a_failure() -> None:
 
 
 def enqueued(change: Change, own: str = "s") -> set[str]:
-    controller = seed_check_controller(SeedCheckConfig(own))
+    controller = seed_check_controller(CheckConfig(own))
     (kind,) = {each["kind"] for each in (change.old, change.new) if each}
     (watch,) = (each for each in controller.watches if each.resource.kind == kind)
     return {key.name for key in concerned_keys(watch, change, ManifestSnapshot())}
