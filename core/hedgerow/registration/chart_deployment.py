@@ -27,15 +27,13 @@ from hedgerow.machinery.steps import AtOnce
 from hedgerow.registration.chart_values import (
     KUBECONFIG_SECRET,
     Chart,
-    Surroundings,
     chart_values,
     cluster_identity,
     read_chart,
 )
 from hedgerow.registration.conclusion import Claim, Conclusion, problem, unread
 from hedgerow.registration.delivery import deliver, extension_namespace, is_delivered, secret_data
-from hedgerow.registration.garden_access import GardenAccess, give_access, kubeconfig_secret
-from hedgerow.registration.injection import Injection
+from hedgerow.registration.garden_access import GardenAccess, Injection, give_access, kubeconfig_secret
 from hedgerow.registration.installations import Deployment, Installation
 from hedgerow.resource_manager.builder import deploying
 from hedgerow.version import __version__
@@ -81,7 +79,7 @@ async def deploy_chart(
         )
     )
     if isinstance(seed, NotAnswered):
-        return unread(key, SEEDS, seed)
+        return unread(key, SEEDS, seed.message, is_missing=seed.is_not_found)
     chart = read_chart(deployment.provider_config)
     if isinstance(chart, Failed):
         message = f"Chart Information cannot be unmarshalled: {chart.failure()}"
@@ -91,7 +89,7 @@ async def deploy_chart(
     return problem(key, rendering) if isinstance(rendering, str) else await _deliver(installation, rendering)
 
 
-async def _prepare(
+async def _prepare(  # noqa: PLR0911 -- each thing that is missing ends it
     installation: Installation,
     chart: Chart,
     seed: Manifest,
@@ -100,25 +98,36 @@ async def _prepare(
 ) -> RenderChart | str:
     """Write what has to be there before the chart; how to render it, or why that is not known."""
     config, namespace = context.config, extension_namespace(installation.name)
+    access = config.garden_access
     if error := await _put_namespace(namespace, installation, seed):
         return error
-    surroundings = _surroundings(seed, *garden, config)
-    if isinstance(surroundings, str):
-        return surroundings
-    if config.garden_access is not None and (error := await give_access(namespace, config.garden_access)):
+    if not cluster_identity(seed):
+        return f"cluster-identity of seed '{key_of(seed).name}' not set"
+    namespace_of_garden, identity = garden
+    garden_identity = cluster_id(REQUIRED, identity)
+    if isinstance(garden_identity, Failed):
+        return str(garden_identity.failure())
+    if isinstance(namespace_of_garden, NotAnswered):
+        return namespace_of_garden.message
+    if access is not None and (error := await give_access(namespace, access)):
         return error
     version = _newest(context.server_versions)
     if not version and not context.looks_once:
         return f"the version of the API server of Seed {installation.seed} is not known yet"
-    values = chart_values(chart.values, seed, surroundings)
+    values = chart_values(
+        chart.values,
+        seed,
+        garden_uid=uid_of(namespace_of_garden.objects[0]) or "",
+        garden_identity=garden_identity.unwrap(),
+        kubeconfig_secret=key_of(kubeconfig_secret("", access)).name if access else "",
+        version=config.version,
+        feature_gates=config.feature_gates,
+    )
     return RenderChart(chart.archive, installation.registration, namespace, values, version, config.api_versions)
 
 
 async def _put_namespace(name: str, installation: Installation, seed: Manifest) -> str | None:
     """Write the Namespace of an installation; labels and annotations of others stay."""
-    existing = await deploying.look(NAMESPACES, namespace_key(name))
-    if isinstance(existing, NotAnswered):
-        return existing.message
     plain = {"apiVersion": NAMESPACES.api_version, "kind": NAMESPACES.kind, "metadata": {"name": name}}
     labels = {
         ROLE: "extension",
@@ -127,26 +136,12 @@ async def _put_namespace(name: str, installation: Installation, seed: Manifest) 
         _POD_SECURITY: annotations_of(installation.manifest).get(POD_SECURITY_ENFORCE),
     }
     annotations = {ZONES: ",".join(map(str, list_at(seed, "spec", "provider", "zones")))}
-    desired = apply_merge_patch(existing or plain, {"metadata": {"labels": labels, "annotations": annotations}})
-    return await deploying.merge(NAMESPACES, existing, desired, "extension-namespace")
-
-
-def _surroundings(seed: Manifest, garden: Answer, identity: Answer, config: InstallationConfig) -> Surroundings | str:
-    """What charts are told beside the Seed, or why that is not known."""
-    if not cluster_identity(seed):
-        return f"cluster-identity of seed '{key_of(seed).name}' not set"
-    garden_identity = cluster_id(REQUIRED, identity)
-    if isinstance(garden_identity, Failed):
-        return str(garden_identity.failure())
-    if isinstance(garden, NotAnswered):
-        return garden.message
-    access = config.garden_access
-    return Surroundings(
-        garden_uid=uid_of(garden.objects[0]) or "",
-        garden_identity=garden_identity.unwrap(),
-        kubeconfig_secret=key_of(kubeconfig_secret("", access)).name if access else "",
-        version=config.version,
-        feature_gates=config.feature_gates,
+    patch = {"metadata": {"labels": labels, "annotations": annotations}}
+    return await deploying.write(
+        NAMESPACES,
+        namespace_key(name),
+        lambda existing: apply_merge_patch(existing or plain, patch),
+        "extension-namespace",
     )
 
 
@@ -174,9 +169,8 @@ async def _deliver(installation: Installation, rendering: RenderChart) -> Conclu
         return problem(key, message, valid=Claim(status, reason, message))
     if error := await deliver(name, rendering, data):
         message = f'Creation of ManagedResource "{name}" failed: {error}'
-        return problem(
-            key, message, valid=_VALID, installed=Claim(ConditionStatus.FALSE, "InstallationFailed", message)
-        )
+        installed = Claim(ConditionStatus.FALSE, "InstallationFailed", message)
+        return problem(key, message, valid=_VALID, installed=installed)
     return done
 
 

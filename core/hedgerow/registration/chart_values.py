@@ -49,36 +49,37 @@ def read_chart(provider_config: Any) -> Result[Chart, str]:
     return Success(Chart(archive, values or {}))
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What charts are told beside the Seed."""
-
-    garden_uid: str
-    """Of the Namespace `garden` in the garden."""
-    garden_identity: str
-    """The identity of the garden cluster."""
-    kubeconfig_secret: str
-    """Name of the Secret with the kubeconfig of the garden; empty: there is none."""
-    version: str
-    feature_gates: Mapping[str, bool]
-
-
-def chart_values(values: Mapping[str, Any], seed: Manifest, surroundings: Surroundings) -> Mapping[str, Any]:
+def chart_values(
+    values: Mapping[str, Any],
+    seed: Manifest,
+    *,
+    garden_uid: str,
+    garden_identity: str,
+    kubeconfig_secret: str,
+    version: str,
+    feature_gates: Mapping[str, bool],
+) -> Mapping[str, Any]:
     """The values that a chart is rendered with; those below `gardener` win over the deployment's.
 
-    Raises:
-        UnreadableError: the Seed has a field of another type than Gardener's.
+    Args:
+        values: of the deployment.
+        seed: UnreadableError if it has a field of another type than Gardener's.
+        garden_uid: of the Namespace `garden` in the garden.
+        garden_identity: of the garden cluster.
+        kubeconfig_secret: name of the Secret with the kubeconfig of the garden; empty: there is none.
+        version: of Gardener.
+        feature_gates: of Gardener.
     """
     garden = {
-        "identifier": surroundings.garden_uid,
-        "identity": surroundings.garden_uid,
-        "clusterIdentity": surroundings.garden_identity,
-        "genericKubeconfigSecretName": surroundings.kubeconfig_secret,
+        "identifier": garden_uid,
+        "identity": garden_uid,
+        "clusterIdentity": garden_identity,
+        "genericKubeconfigSecretName": kubeconfig_secret,
     }
     gardener = {
-        "version": surroundings.version,
+        "version": version,
         "garden": garden,
-        "gardenlet": {"featureGates": dict(surroundings.feature_gates)},
+        "gardenlet": {"featureGates": dict(feature_gates)},
         "seed": _seed_values(seed),
     }
     return merged(values, {"gardener": gardener})

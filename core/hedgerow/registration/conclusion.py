@@ -5,21 +5,15 @@ Source: controller-registration §3.5, §8.4, §8.10.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from hedgerow.api.registrations import CONTROLLER_INSTALLATIONS, INSTALLED, VALID
-from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import Condition, ConditionStatus, get_or_init, updated
 from hedgerow.machinery.failures import Failure, retryable_failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
-from hedgerow.machinery.plan import MergePatch, Plan, WriteResult
-from hedgerow.machinery.questions import NotAnswered
-from hedgerow.machinery.reading import UnreadableError
+from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.steps import Now
 from hedgerow.registration.conditions import write_conditions
-from hedgerow.registration.installations import Installation
-
-_UNPROCESSABLE: Final = 422
 
 
 class Claim(NamedTuple):
@@ -72,25 +66,13 @@ def problem(key: ObjectKey, text: str, *, valid: Claim | None = None, installed:
     return Conclusion(retryable_failure(CONTROLLER_INSTALLATIONS, key, text), valid, installed)
 
 
-def unread(key: ObjectKey, resource: Resource, answer: NotAnswered) -> Conclusion:
-    """The end of a turn that needs an object, which does not exist or cannot be read."""
+def unread(key: ObjectKey, resource: Resource, text: str, *, is_missing: bool = False) -> Conclusion:
+    """The end of a turn that needs an object, which does not exist or cannot be read; `text` says why."""
     name = resource.kind.removeprefix("Controller")
-    if answer.is_not_found:
-        message = f"Referenced {resource.kind} does not exist: {answer.message}"
+    if is_missing:
+        message = f"Referenced {resource.kind} does not exist: {text}"
         claim = Claim(ConditionStatus.FALSE, f"{name}NotFound", message)
     else:
-        message = f"Referenced {resource.kind} cannot be read: {answer.message}"
+        message = f"Referenced {resource.kind} cannot be read: {text}"
         claim = Claim(ConditionStatus.UNKNOWN, f"{name}ReadError", message)
     return problem(key, message, valid=claim)
-
-
-def unreadable(error: UnreadableError) -> NotAnswered:
-    """The answer about an object that has another shape than Gardener's."""
-    return NotAnswered(_UNPROCESSABLE, "Invalid", str(error))
-
-
-async def set_finalizers(installation: Installation, finalizers: Sequence[str]) -> WriteResult:
-    """Replace the finalizers of an installation, unless it has changed since it was read."""
-    patch = {"metadata": {"finalizers": [*finalizers] or None}}
-    key, version = key_of(installation.manifest), installation.resource_version
-    return await MergePatch(CONTROLLER_INSTALLATIONS, key, patch, "finalizer", version, cluster=Cluster.SOURCE)

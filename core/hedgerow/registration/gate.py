@@ -84,13 +84,13 @@ def _by_name(objects: Iterable[Manifest]) -> dict[str, Manifest]:
 
 def _is_ready(installation: Installation, registration: Manifest, referred: Manifest | None) -> bool:
     """Whoever deploys without the project need not say whether the controller is healthy."""
-    expected = {INSTALLED: "True", HEALTHY: "True", PROGRESSING: "False"}
     deployment = deployment_of(installation, registration if installation.deployment is None else referred)
     is_known = referred is not None or installation.deployment is None
-    tolerated = {""} if is_known and (deployment is None or not deployment.is_chart) else set()
-    return all(
-        installation.status_of(type_) in {status, *(tolerated if type_ != INSTALLED else ())}
-        for type_, status in expected.items()
+    silent = {""} if is_known and (deployment is None or not deployment.is_chart) else set()
+    return (
+        installation.status_of(INSTALLED) == "True"
+        and installation.status_of(HEALTHY) in {"True", *silent}
+        and installation.status_of(PROGRESSING) in {"False", *silent}
     )
 
 

@@ -1,15 +1,17 @@
 """The controller of ControllerInstallations: deploys the chart of each into the seed, and takes it away again.
 
 A deployment that is no chart is somebody else's: nothing is written about it. Everything is read live, as a chart is
-too large for a cache. While that proves that nothing has changed, nothing is rendered or written.
+too large for a cache. While that proves that nothing has changed, nothing is rendered or written. Of an installation
+that is to go, the ManagedResource goes first, then the Namespace, then the installation itself.
 
-Source: controller-registration §8.2 to §8.9.
+Source: controller-registration §8.2 to §8.10.
 """
 
 from dataclasses import replace
 from typing import Final
 
-from hedgerow.api.kubernetes import CONFIG_MAPS, LEASES, NAMESPACES, SECRETS
+from hedgerow.api.kubernetes import CONFIG_MAPS, LEASES, NAMESPACES, SECRETS, namespace_key
+from hedgerow.api.managed_resources import DELETION_FAILED, DELETION_PENDING, MANAGED_RESOURCES
 from hedgerow.api.references import CLUSTER_IDENTITY
 from hedgerow.api.registrations import (
     CONTROLLER_DEPLOYMENTS,
@@ -19,23 +21,38 @@ from hedgerow.api.registrations import (
     SEEDS,
 )
 from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.controller import Context, Controller, creation_deletion_or
 from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, resource_version_of
-from hedgerow.machinery.plan import Plan, failed
+from hedgerow.machinery.objects import (
+    Manifest,
+    ObjectKey,
+    Resource,
+    is_terminating,
+    key_of,
+    resource_version_of,
+    uid_of,
+)
+from hedgerow.machinery.plan import ApiError, Delete, MergePatch, Plan, failed
 from hedgerow.machinery.questions import Answer, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, object_at, text_at
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
 from hedgerow.registration.chart_deployment import GARDEN, InstallationConfig, deploy_chart, from_garden
-from hedgerow.registration.conclusion import problem, set_finalizers, unread, unreadable
+from hedgerow.registration.conclusion import Claim, Conclusion, problem, unread
+from hedgerow.registration.delivery import extension_namespace, managed_resource_key
+from hedgerow.registration.finalizers import with_finalizer
 from hedgerow.registration.garden import garden_watch
 from hedgerow.registration.installations import FINALIZER, Deployment, Installation, deployment_of, is_for
-from hedgerow.registration.uninstalling import uninstall
 from hedgerow.resource_manager.builder import deploying
 
 NAME: Final = "controllerinstallation"
 DEFAULT_CONCURRENCY: Final = 20
+WAIT: Final = 30.0
+"""Seconds: nothing tells when objects in the seed are gone."""
+_REASON: Final = "uninstalled"
+_CONFLICT: Final = 409
+_DONE: Final = Claim(ConditionStatus.FALSE, "DeletionSuccessful", "Deletion of old resources succeeded.")
 
 
 def installation_controller(
@@ -108,7 +125,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Install
         installation = Installation.of(answer.objects[0])
         if installation.seed != context.config.seed:
             return Plan()
-        return await (uninstall(installation) if installation.is_terminating else _install(installation, context))
+        return await (_uninstall(installation) if installation.is_terminating else _install(installation, context))
     except UnreadableError as error:
         return failed(Failure(CONTROLLER_INSTALLATIONS, key, error.problem))
 
@@ -119,36 +136,94 @@ async def _install(installation: Installation, context: Context[InstallationConf
     questions = [from_garden(CONTROLLER_REGISTRATIONS, installation.registration)]
     if installation.deployment is not None:
         questions.append(from_garden(CONTROLLER_DEPLOYMENTS, installation.deployment))
-    registration, *referred = await AtOnce(tuple(questions))
-    deployment = _deployment(installation, registration, *referred)
-    if isinstance(deployment, NotAnswered):
-        conclusion = unread(key, questions[-1].resource, deployment)
-        return await conclusion.write(installation.manifest) if is_held else conclusion.plan
+    answers = await AtOnce(tuple(questions))
+    deployment = _deployment(installation, questions[-1].resource, answers[-1])
+    if isinstance(deployment, Conclusion):
+        return await deployment.write(installation.manifest) if is_held else deployment.plan
     if deployment is None or not deployment.is_chart:
         return Plan()
     if not is_held:
-        result = await set_finalizers(installation, [*installation.finalizers, FINALIZER])
+        result = await _with_finalizer(installation.manifest, is_held=True)
         if result.stored is None:
             return problem(key, f"failed to add finalizer: {result.error.message}").plan if result.error else Plan()
         installation = Installation.of(result.stored)
+    registration = answers[0]
     if isinstance(registration, NotAnswered):
-        conclusion = unread(key, CONTROLLER_REGISTRATIONS, registration)
+        is_missing = registration.is_not_found
+        conclusion = unread(key, CONTROLLER_REGISTRATIONS, registration.message, is_missing=is_missing)
     else:
         try:
             conclusion = await deploy_chart(installation, deployment, context)
         except UnreadableError as error:
-            conclusion = unread(key, SEEDS, unreadable(error))
+            conclusion = unread(key, SEEDS, str(error))
     return await conclusion.write(installation.manifest)
 
 
-def _deployment(
-    installation: Installation, registration: Answer, referred: Answer | None = None
-) -> Deployment | NotAnswered | None:
+def _deployment(installation: Installation, resource: Resource, holder: Answer) -> Deployment | Conclusion | None:
     """How an installation is deployed, or why that is not known; none: by nobody."""
-    holder = registration if referred is None else referred
+    key = key_of(installation.manifest)
     if isinstance(holder, NotAnswered):
-        return holder
+        return unread(key, resource, holder.message, is_missing=holder.is_not_found)
     try:
         return deployment_of(installation, holder.objects[0])
     except UnreadableError as error:
-        return unreadable(error)
+        return unread(key, resource, str(error))
+
+
+def _with_finalizer(manifest: Manifest, *, is_held: bool) -> MergePatch:
+    return with_finalizer(CONTROLLER_INSTALLATIONS, manifest, FINALIZER, "finalizer", is_held=is_held)
+
+
+async def _uninstall(installation: Installation) -> Plan:
+    """Delete what is in the seed, tell what is left there, and let the installation go once nothing is.
+
+    The finalizer decides, not how the installation is deployed by now.
+    """
+    if FINALIZER not in installation.finalizers:
+        return Plan()
+    unfinished = await _unfinished(installation)
+    plan = await (unfinished or Conclusion(installed=_DONE)).write(installation.manifest)
+    if unfinished or plan.failures:
+        return plan
+    key, answer = key_of(installation.manifest), await from_garden(CONTROLLER_INSTALLATIONS, installation.name)
+    if isinstance(answer, NotAnswered):
+        return Plan() if answer.is_not_found else problem(key, answer.message).plan
+    error = (await _with_finalizer(answer.objects[0], is_held=False)).error
+    return Plan() if error is None or error.is_not_found else problem(key, error.message).plan
+
+
+async def _unfinished(installation: Installation) -> Conclusion | None:
+    """Why the installation cannot go yet; none: nothing of it is in the seed any more."""
+    key = key_of(installation.manifest)
+    seed = await from_garden(SEEDS, installation.seed)
+    if isinstance(seed, NotAnswered):
+        return unread(key, SEEDS, seed.message, is_missing=seed.is_not_found)
+    managed_resource = managed_resource_key(installation.name)
+    subject = f'ManagedResource "{managed_resource.name}"'
+    if error := await deploying.remove(managed_resource, _REASON, with_prefix=False):
+        return _failed(key, f"{subject} and its secrets", error)
+    left: Manifest | NotAnswered | ApiError | None = await deploying.look(MANAGED_RESOURCES, managed_resource)
+    if left is None:
+        namespace = namespace_key(extension_namespace(installation.name))
+        subject = f'Namespace "{namespace.name}"'
+        left = await _delete_namespace(namespace)
+    if left is None:
+        return None
+    if isinstance(left, NotAnswered | ApiError):
+        return _failed(key, subject, left.message)
+    pending = Claim(ConditionStatus.FALSE, DELETION_PENDING, f"Deletion of {subject} is still pending.")
+    return Conclusion(installed=pending, requeue_after=WAIT)
+
+
+def _failed(key: ObjectKey, subject: str, error: str) -> Conclusion:
+    claim = Claim(ConditionStatus.FALSE, DELETION_FAILED, f"Deletion of {subject} failed: {error}")
+    return problem(key, claim.message, installed=claim)
+
+
+async def _delete_namespace(key: ObjectKey) -> Manifest | NotAnswered | ApiError | None:
+    """The Namespace that is going, or why it does not; none: it is gone."""
+    namespace = await deploying.look(NAMESPACES, key)
+    if namespace is None or isinstance(namespace, NotAnswered) or is_terminating(namespace):
+        return namespace
+    error = (await Delete(NAMESPACES, key, _REASON, uid_of(namespace))).error
+    return namespace if error is None or error.code == _CONFLICT else error

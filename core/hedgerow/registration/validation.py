@@ -40,13 +40,7 @@ from hedgerow.machinery.objects import Manifest
 from hedgerow.machinery.reading import objects_at
 from hedgerow.machinery.scalars import parse_duration
 from hedgerow.machinery.selectors import Operator
-from hedgerow.registration.registrations import (
-    EXTENSION,
-    LIFECYCLE,
-    Registration,
-    type_id,
-    with_defaults,
-)
+from hedgerow.registration.registrations import EXTENSION, LIFECYCLE, Registration, type_id, with_defaults
 
 _SELECTOR: Final = "spec.deployment.seedSelector"
 _REFERENCES: Final = "spec.deployment.deploymentRefs"
@@ -57,7 +51,6 @@ _EXISTS: Final = frozenset({Operator.EXISTS.value, Operator.DOES_NOT_EXIST.value
 
 
 def _only_of_extensions(resource: Manifest, where: str) -> Iterator[Problem]:
-    """Other kinds have no options."""
     if resource.get("kind") != EXTENSION:
         for name in _ONLY_OF_EXTENSIONS:
             if resource.get(name) is not None:
@@ -65,14 +58,12 @@ def _only_of_extensions(resource: Manifest, where: str) -> Iterator[Problem]:
 
 
 def _lifecycle_supported(resource: Manifest, where: str) -> Iterator[Problem]:
-    """Extensions are worked on before or after the kube-apiserver of their Shoot."""
     if resource.get("kind") == EXTENSION:
         for name in LIFECYCLE:
             yield from one_of((AFTER, BEFORE), unless=(None,))(f"lifecycle.{name}")(resource, where)
 
 
 def _timeout_positive(resource: Manifest, where: str) -> Iterator[Problem]:
-    """A duration can be waited for."""
     text = resource.get("reconcileTimeout")
     if text is None or resource.get("kind") != EXTENSION:
         return
@@ -84,7 +75,6 @@ def _timeout_positive(resource: Manifest, where: str) -> Iterator[Problem]:
 
 
 def _listed_once(registration: Manifest, _where: str) -> Iterator[Problem]:
-    """No kind and type stands twice."""
     seen = set()
     for index, resource in enumerate(value_at(registration, "spec.resources") or ()):
         listed = type_id(resource.get("kind") or "", resource.get("type") or "")
@@ -102,7 +92,6 @@ def _selector_of_secondaries(registration: Manifest, _where: str) -> Iterator[Pr
 
 
 def _selector_labels(registration: Manifest, _where: str) -> Iterator[Problem]:
-    """Labels that a seed may have."""
     path = f"{_SELECTOR}.matchLabels"
     for key, value in (value_at(registration, path) or {}).items():
         for text, problem in ((key, label_key_problem(key)), (value, label_value_problem(value or ""))):
@@ -111,7 +100,6 @@ def _selector_labels(registration: Manifest, _where: str) -> Iterator[Problem]:
 
 
 def _selector_expression(expression: Manifest, where: str) -> Iterator[Problem]:
-    """An operator has the values that it takes."""
     operator, values = expression.get("operator") or "", expression.get("values")
     if operator in _IN:
         if not values:
@@ -126,7 +114,6 @@ def _selector_expression(expression: Manifest, where: str) -> Iterator[Problem]:
 
 
 def _one_reference(registration: Manifest, _where: str) -> Iterator[Problem]:
-    """There is one way to deploy an extension."""
     references = value_at(registration, _REFERENCES) or ()
     if len(references) > 1:
         yield forbidden(_REFERENCES, "only one deployment reference is allowed")

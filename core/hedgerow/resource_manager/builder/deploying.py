@@ -5,6 +5,7 @@ Everything is read live. The functions return why they failed, in the words of t
 Source: managed-resources §17.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from returns.result import Failure
@@ -139,12 +140,17 @@ async def _put(resource: Resource, existing: Manifest | None, desired: Manifest,
     return await sent(write(resource, desired, reason))
 
 
-async def merge(resource: Resource, existing: Manifest | None, desired: Manifest, reason: str) -> str | None:
-    """Create an object, or change the fields in which it differs from the one that was read."""
+async def write(
+    resource: Resource, key: ObjectKey, desired: Callable[[Manifest | None], Manifest], reason: str
+) -> str | None:
+    """Bring an object to what is desired of it, given how it is; none: it does not exist."""
+    existing = await look(resource, key)
+    if isinstance(existing, NotAnswered):
+        return existing.message
     if existing is None:
-        return await sent(Create(resource, desired, reason))
-    patch, version = merge_patch(existing, desired), resource_version_of(existing)
-    return await sent(MergePatch(resource, key_of(existing), patch, reason, version)) if patch else None
+        return await sent(Create(resource, desired(None), reason))
+    patch, version = merge_patch(existing, desired(existing)), resource_version_of(existing)
+    return await sent(MergePatch(resource, key, patch, reason, version)) if patch else None
 
 
 async def sent(action: Create | Update | MergePatch | Delete) -> str | None:

@@ -5,10 +5,16 @@ from typing import Any
 import pytest
 from returns.result import Success
 
-from hedgerow.registration.chart_values import Surroundings, chart_values, merged, read_chart
+from hedgerow.registration.chart_values import chart_values, merged, read_chart
 from tests.unit.core.registration.landscape import SEED, seed
 
-SURROUNDINGS = Surroundings("uid", "garden-id", "generic-garden-kubeconfig-81fb3a88", "v1.82.0", {"HVPA": False})
+SURROUNDINGS: dict[str, Any] = {
+    "garden_uid": "uid",
+    "garden_identity": "garden-id",
+    "kubeconfig_secret": "generic-garden-kubeconfig-81fb3a88",
+    "version": "v1.82.0",
+    "feature_gates": {"HVPA": False},
+}
 
 
 def test_a_chart_sees_all_of_its_surroundings_under_every_name_that_they_ever_had() -> None:
@@ -23,7 +29,7 @@ def test_a_chart_sees_all_of_its_surroundings_under_every_name_that_they_ever_ha
     metadata = {"name": SEED, "labels": {"a": "b"}, "annotations": {"c": "d"}}
     manifest = {"metadata": metadata, "spec": spec, "status": {"clusterIdentity": "seed-id"}}
 
-    assert chart_values({}, manifest, SURROUNDINGS) == {
+    assert chart_values({}, manifest, **SURROUNDINGS) == {
         "gardener": {
             "version": "v1.82.0",
             "garden": {
@@ -57,7 +63,7 @@ def test_a_chart_sees_all_of_its_surroundings_under_every_name_that_they_ever_ha
 
 
 def test_what_a_seed_does_not_say_is_null_or_what_goes_without_saying() -> None:
-    values = chart_values({}, seed(), SURROUNDINGS)["gardener"]["seed"]
+    values = chart_values({}, seed(), **SURROUNDINGS)["gardener"]["seed"]
 
     absent = ("annotations", "labels", "volumeProviders", "ingressDomain", "taints", "blockCIDRs")
     assert {name: values[name] for name in absent} == dict.fromkeys(absent)
@@ -76,7 +82,7 @@ def test_what_a_seed_does_not_say_is_null_or_what_goes_without_saying() -> None:
     ],
 )
 def test_values_of_the_deployment_stay_beside_ours(own: Any, expected: Any) -> None:
-    values = chart_values(own, seed(), SURROUNDINGS)
+    values = chart_values(own, seed(), **SURROUNDINGS)
 
     gardener = values["gardener"]
     assert {"region": gardener["seed"]["region"], "mine": gardener.get("mine"), "a": values.get("a")} == expected

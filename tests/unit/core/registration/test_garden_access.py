@@ -13,8 +13,7 @@ from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.reading import UnreadableError, with_value
 from hedgerow.registration.chart_deployment import InstallationConfig
-from hedgerow.registration.garden_access import GardenAccess, kubeconfig_secret
-from hedgerow.registration.injection import Injection
+from hedgerow.registration.garden_access import GardenAccess, Injection, kubeconfig_secret
 from hedgerow.registration.installing import installation_controller
 from tests.unit.core.registration.landscape import (
     INSTALLATION,
