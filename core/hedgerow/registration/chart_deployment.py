@@ -1,48 +1,63 @@
 """Deploys the chart of one installation: Namespace, access to the garden, and what the chart renders to.
 
-Source: controller-registration §8.4.
+That gets into the seed as a Secret, and as the ManagedResource that has its objects applied. An annotation of the
+ManagedResource proves what its Secret was rendered from, so that nothing is rendered anew as long as that stays, not
+even by another process.
+
+Source: controller-registration §8.4, §8.8, §8.9.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Final
 
 from returns.result import Failure as Failed
+from returns.result import Success
 
 from hedgerow.api.gardener import HIGH_AVAILABILITY_CONSIDERED, ROLE, ZONES
-from hedgerow.api.kubernetes import CONFIG_MAPS, NAMESPACES, namespace_key
-from hedgerow.api.references import CLUSTER_IDENTITY, REQUIRED, cluster_id
-from hedgerow.api.registrations import CONTROLLER_INSTALLATIONS, POD_SECURITY_ENFORCE, REGISTRATION_NAME, SEEDS
+from hedgerow.api.kubernetes import CONFIG_MAPS, NAMESPACES, SECRETS, namespace_key
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.api.references import CLUSTER_IDENTITY, REQUIRED, cluster_id, secret_names
+from hedgerow.api.registrations import (
+    CONTROLLER_INSTALLATIONS,
+    INSTALLATION_NAME,
+    INSTALLED,
+    POD_SECURITY_ENFORCE,
+    REGISTRATION_NAME,
+    RENDERING,
+    SEED_NAMESPACE,
+    SEEDS,
+    VALID,
+)
 from hedgerow.machinery.charts import RenderChart, RenderedChart, RenderError
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.controller import Context
+from hedgerow.machinery.documents.yaml_texts import sorted_yaml
 from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, key_of, uid_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.questions import Answer, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError, list_at, text_at
-from hedgerow.machinery.steps import AtOnce
-from hedgerow.registration.chart_values import (
-    KUBECONFIG_SECRET,
-    Chart,
-    chart_values,
-    cluster_identity,
-    read_chart,
-)
-from hedgerow.registration.conclusion import Claim, Conclusion, problem, unread
-from hedgerow.registration.delivery import deliver, extension_namespace, is_delivered, secret_data
+from hedgerow.machinery.reading import UnreadableError, list_at, text_at, with_value
+from hedgerow.machinery.steps import AtOnce, Pause
+from hedgerow.registration.chart_values import KUBECONFIG_SECRET, Chart, chart_values, cluster_identity, read_chart
+from hedgerow.registration.conclusion import PENDING, Conclusion, problem, unread
 from hedgerow.registration.garden_access import GardenAccess, Injection, give_access, kubeconfig_secret
 from hedgerow.registration.installations import Deployment, Installation
 from hedgerow.resource_manager.builder import deploying
+from hedgerow.resource_manager.builder.managed_resource import desired_managed_resource, new_managed_resource
+from hedgerow.resource_manager.builder.secret import make_unique, new_secret
 from hedgerow.version import __version__
 
 _VERSION: Final = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
 GARDEN: Final = "garden"
 """The Namespace of a garden whose uid identifies it."""
 _POD_SECURITY: Final = "pod-security.kubernetes.io/enforce"
-_VALID: Final = Claim(ConditionStatus.TRUE, "RegistrationValid", "Chart could be rendered successfully.")
+_VALID: Final = (ConditionStatus.TRUE, "RegistrationValid", "Chart could be rendered successfully.")
+_SEPARATOR: Final = "\n---\n"
+_WRITTEN_AT_ONCE: Final = 64 * 1024  # characters, in some 50 ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +74,16 @@ class InstallationConfig:
     """Which `.Capabilities` charts see beside those of the renderer."""
     garden_access: GardenAccess | None = None
     """How the pods of extensions reach the garden; none: not at all."""
+
+
+def extension_namespace(installation: str) -> str:
+    """The name of the Namespace of an installation in its seed."""
+    return f"extension-{installation}"
+
+
+def managed_resource_key(installation: str) -> ObjectKey:
+    """Of the ManagedResource of an installation."""
+    return ObjectKey(SEED_NAMESPACE, installation)
 
 
 def from_garden(resource: Resource, name: str, namespace: str = "") -> ObjectQuestion:
@@ -83,8 +108,8 @@ async def deploy_chart(
     chart = read_chart(deployment.provider_config)
     if isinstance(chart, Failed):
         message = f"Chart Information cannot be unmarshalled: {chart.failure()}"
-        invalid = Claim(ConditionStatus.FALSE, "ChartInformationInvalid", message)
-        return Conclusion(Failure(CONTROLLER_INSTALLATIONS, key, Problem("", message)), invalid)
+        conditions = {VALID: (ConditionStatus.FALSE, "ChartInformationInvalid", message)}
+        return Conclusion(Failure(CONTROLLER_INSTALLATIONS, key, Problem("", message)), conditions)
     rendering = await _prepare(installation, chart.unwrap(), seed.objects[0], (garden, identity), context)
     return problem(key, rendering) if isinstance(rendering, str) else await _deliver(installation, rendering)
 
@@ -155,10 +180,8 @@ async def _deliver(installation: Installation, rendering: RenderChart) -> Conclu
     """Render the chart and write what comes of it, unless it is proven that this would change nothing."""
     key, name = key_of(installation.manifest), installation.name
     pending = f'Installation of ManagedResource "{name}" is still pending.'
-    done = Conclusion(
-        valid=_VALID, installed=Claim(ConditionStatus.FALSE, "InstallationPending", pending, only_if_unknown=True)
-    )
-    if await is_delivered(name, rendering):
+    done = Conclusion(conditions={VALID: _VALID, INSTALLED: (ConditionStatus.FALSE, PENDING, pending)})
+    if await _is_delivered(name, rendering):
         return done
     data = await _data(await rendering, rendering, installation.seed)
     if isinstance(data, RenderError):
@@ -166,21 +189,69 @@ async def _deliver(installation: Installation, rendering: RenderChart) -> Conclu
         status = ConditionStatus.FALSE if is_of_chart else ConditionStatus.UNKNOWN
         reason = "ChartCannotBeRendered" if is_of_chart else "ChartRendererUnavailable"
         message = f"Chart rendering process failed: {data.message}"
-        return problem(key, message, valid=Claim(status, reason, message))
-    if error := await deliver(name, rendering, data):
+        return problem(key, message, {VALID: (status, reason, message)})
+    secret = new_secret(SEED_NAMESPACE, name, data, with_prefix=False)
+    managed_resource = _new_managed_resource(name, key_of(secret).name, rendering)
+    if error := await deploying.deploy(secret, managed_resource, "installed"):
         message = f'Creation of ManagedResource "{name}" failed: {error}'
-        installed = Claim(ConditionStatus.FALSE, "InstallationFailed", message)
-        return problem(key, message, valid=_VALID, installed=installed)
+        return problem(key, message, {VALID: _VALID, INSTALLED: (ConditionStatus.FALSE, "InstallationFailed", message)})
     return done
 
 
+async def _is_delivered(installation: str, rendering: RenderChart) -> bool:
+    """True if it is proven that a rendering would change nothing in the seed."""
+    existing = await deploying.look(MANAGED_RESOURCES, managed_resource_key(installation))
+    if existing is None or isinstance(existing, NotAnswered):
+        return False
+    try:
+        name = next(iter(secret_names(existing)), "")
+        if desired_managed_resource(existing, _new_managed_resource(installation, name, rendering)) != Success(
+            existing
+        ):
+            return False
+    except UnreadableError:
+        return False
+    secret = await deploying.look(SECRETS, ObjectKey(SEED_NAMESPACE, name))
+    if secret is None or isinstance(secret, NotAnswered):
+        return False
+    # Nobody can change what it holds, but somebody may have made another one of its name.
+    return make_unique(with_value(secret, ("metadata", "name"), installation)) == Success(secret)
+
+
+def _new_managed_resource(installation: str, secret: str, rendering: RenderChart) -> Manifest:
+    """The ManagedResource of an installation, whose objects a Secret has."""
+    managed_resource = new_managed_resource(
+        SEED_NAMESPACE,
+        installation,
+        secret_names=[secret],
+        labels={INSTALLATION_NAME: installation},
+        **{"class": "seed"},
+    )
+    proof = blake2b(f"{__version__} {rendering.digest} {secret}".encode(), digest_size=16).hexdigest()
+    return with_value(managed_resource, ("metadata", "annotations"), {RENDERING: proof})
+
+
 async def _data(rendered: RenderedChart, rendering: RenderChart, seed: str) -> Mapping[str, bytes] | RenderError:
-    """What the Secret of a rendered chart is to hold, or why there is nothing."""
+    """The objects of a chart as the data of a Secret, by the path of their template; or why there are none."""
     if isinstance(rendered, RenderError):
         return rendered
     kubeconfig = text_at(rendering.values, *KUBECONFIG_SECRET)
     injection = Injection(rendering.namespace, kubeconfig, seed) if kubeconfig else None
-    try:
-        return await secret_data(rendered, injection.into if injection else lambda manifest: manifest)
-    except UnreadableError as error:
-        return RenderError("chart", str(error))
+    texts: dict[str, str] = {}
+    written = 0
+    for file in rendered:
+        objects = []
+        for manifest in file.objects:
+            try:
+                objects.append(sorted_yaml(injection.into(manifest) if injection else manifest))
+            except UnreadableError as error:
+                return RenderError("chart", f"{file.path}: {error}")
+            written += len(objects[-1])
+            if written > _WRITTEN_AT_ONCE:
+                await Pause()
+                written = 0
+        if objects:
+            name = file.path.replace("/", "_")
+            # Two paths may be one name.
+            texts[name] = texts.get(name, "") + _SEPARATOR + _SEPARATOR.join(objects) + _SEPARATOR
+    return {name: text.encode() for name, text in texts.items()}

@@ -3,9 +3,8 @@
 Source: controller-registration §3.5, §8.4, §8.10.
 """
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.api.registrations import CONTROLLER_INSTALLATIONS, INSTALLED, VALID
 from hedgerow.machinery.conditions import Condition, ConditionStatus, get_or_init, updated
@@ -15,30 +14,19 @@ from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.steps import Now
 from hedgerow.registration.conditions import write_conditions
 
+PENDING: Final = "InstallationPending"
+"""The reason of a condition that says nothing where its status is known already."""
 
-class Claim(NamedTuple):
-    """What a condition is to say."""
-
-    status: ConditionStatus
-    reason: str
-    message: str
-    only_if_unknown: bool = False
-    """True: a status that is known stays."""
-
-    def of(self, condition: Condition, now: datetime) -> Condition:
-        """The condition that says so."""
-        if self.only_if_unknown and condition.status != ConditionStatus.UNKNOWN:
-            return condition
-        return updated(condition, self.status, self.reason, self.message, now=now)
+Content: TypeAlias = tuple[ConditionStatus, str, str]
+"""Status, reason and message of a condition."""
 
 
 class Conclusion(NamedTuple):
     """The end of one turn."""
 
     failure: Failure | None = None
-    valid: Claim | None = None
-    installed: Claim | None = None
-    """What the conditions are to say; none: they stay as they are."""
+    conditions: Mapping[str, Content] = {}
+    """What they are to say, by type; the others stay as they are."""
     requeue_after: float | None = None
 
     @property
@@ -51,9 +39,11 @@ class Conclusion(NamedTuple):
         now = await Now()
 
         def checked(existing: Sequence[Condition]) -> Sequence[Condition]:
-            claims = {VALID: self.valid, INSTALLED: self.installed}
-            initial = {type_: get_or_init(existing, type_, now) for type_ in claims}
-            return [claim.of(initial[type_], now) if claim else initial[type_] for type_, claim in claims.items()]
+            conditions = {type_: get_or_init(existing, type_, now) for type_ in (VALID, INSTALLED)}
+            for type_, content in self.conditions.items():
+                if content[1] != PENDING or conditions[type_].status == ConditionStatus.UNKNOWN:
+                    conditions[type_] = updated(conditions[type_], *content, now=now)
+            return [*conditions.values()]
 
         error = await write_conditions(CONTROLLER_INSTALLATIONS, installation, checked, "conditions")
         if error is None or self.failure is not None:
@@ -61,18 +51,16 @@ class Conclusion(NamedTuple):
         return problem(key_of(installation), f"conditions cannot be stored: {error}").plan
 
 
-def problem(key: ObjectKey, text: str, *, valid: Claim | None = None, installed: Claim | None = None) -> Conclusion:
+def problem(key: ObjectKey, text: str, conditions: Mapping[str, Content] | None = None) -> Conclusion:
     """The end of a turn that failed, and is tried again."""
-    return Conclusion(retryable_failure(CONTROLLER_INSTALLATIONS, key, text), valid, installed)
+    return Conclusion(retryable_failure(CONTROLLER_INSTALLATIONS, key, text), conditions or {})
 
 
 def unread(key: ObjectKey, resource: Resource, text: str, *, is_missing: bool = False) -> Conclusion:
     """The end of a turn that needs an object, which does not exist or cannot be read; `text` says why."""
     name = resource.kind.removeprefix("Controller")
-    if is_missing:
-        message = f"Referenced {resource.kind} does not exist: {text}"
-        claim = Claim(ConditionStatus.FALSE, f"{name}NotFound", message)
-    else:
-        message = f"Referenced {resource.kind} cannot be read: {text}"
-        claim = Claim(ConditionStatus.UNKNOWN, f"{name}ReadError", message)
-    return problem(key, message, valid=claim)
+    status, reason = (
+        (ConditionStatus.FALSE, f"{name}NotFound") if is_missing else (ConditionStatus.UNKNOWN, f"{name}ReadError")
+    )
+    message = f"Referenced {resource.kind} {'does not exist' if is_missing else 'cannot be read'}: {text}"
+    return problem(key, message, {VALID: (status, reason, message)})

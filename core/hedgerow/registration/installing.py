@@ -17,6 +17,7 @@ from hedgerow.api.registrations import (
     CONTROLLER_DEPLOYMENTS,
     CONTROLLER_INSTALLATIONS,
     CONTROLLER_REGISTRATIONS,
+    INSTALLED,
     SEED_NAMESPACE,
     SEEDS,
 )
@@ -38,9 +39,15 @@ from hedgerow.machinery.questions import Answer, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, object_at, text_at
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
-from hedgerow.registration.chart_deployment import GARDEN, InstallationConfig, deploy_chart, from_garden
-from hedgerow.registration.conclusion import Claim, Conclusion, problem, unread
-from hedgerow.registration.delivery import extension_namespace, managed_resource_key
+from hedgerow.registration.chart_deployment import (
+    GARDEN,
+    InstallationConfig,
+    deploy_chart,
+    extension_namespace,
+    from_garden,
+    managed_resource_key,
+)
+from hedgerow.registration.conclusion import Conclusion, problem, unread
 from hedgerow.registration.finalizers import with_finalizer
 from hedgerow.registration.garden import garden_watch
 from hedgerow.registration.installations import FINALIZER, Deployment, Installation, deployment_of, is_for
@@ -52,7 +59,7 @@ WAIT: Final = 30.0
 """Seconds: nothing tells when objects in the seed are gone."""
 _REASON: Final = "uninstalled"
 _CONFLICT: Final = 409
-_DONE: Final = Claim(ConditionStatus.FALSE, "DeletionSuccessful", "Deletion of old resources succeeded.")
+_DONE: Final = (ConditionStatus.FALSE, "DeletionSuccessful", "Deletion of old resources succeeded.")
 
 
 def installation_controller(
@@ -182,7 +189,7 @@ async def _uninstall(installation: Installation) -> Plan:
     if FINALIZER not in installation.finalizers:
         return Plan()
     unfinished = await _unfinished(installation)
-    plan = await (unfinished or Conclusion(installed=_DONE)).write(installation.manifest)
+    plan = await (unfinished or Conclusion(conditions={INSTALLED: _DONE})).write(installation.manifest)
     if unfinished or plan.failures:
         return plan
     key, answer = key_of(installation.manifest), await from_garden(CONTROLLER_INSTALLATIONS, installation.name)
@@ -211,13 +218,13 @@ async def _unfinished(installation: Installation) -> Conclusion | None:
         return None
     if isinstance(left, NotAnswered | ApiError):
         return _failed(key, subject, left.message)
-    pending = Claim(ConditionStatus.FALSE, DELETION_PENDING, f"Deletion of {subject} is still pending.")
-    return Conclusion(installed=pending, requeue_after=WAIT)
+    pending = (ConditionStatus.FALSE, DELETION_PENDING, f"Deletion of {subject} is still pending.")
+    return Conclusion(conditions={INSTALLED: pending}, requeue_after=WAIT)
 
 
 def _failed(key: ObjectKey, subject: str, error: str) -> Conclusion:
-    claim = Claim(ConditionStatus.FALSE, DELETION_FAILED, f"Deletion of {subject} failed: {error}")
-    return problem(key, claim.message, installed=claim)
+    message = f"Deletion of {subject} failed: {error}"
+    return problem(key, message, {INSTALLED: (ConditionStatus.FALSE, DELETION_FAILED, message)})
 
 
 async def _delete_namespace(key: ObjectKey) -> Manifest | NotAnswered | ApiError | None:
