@@ -11,9 +11,9 @@ from typing import Any, Final, Self
 from returns.pipeline import is_successful
 from returns.result import Failure
 
-from hedgerow.api.registrations import AFTER, BEFORE, POD_SECURITY_ENFORCE, Policy
+from hedgerow.api.registrations import AFTER, BEFORE, Policy
 from hedgerow.machinery.failures import invalid
-from hedgerow.machinery.objects import Manifest, annotations_of, is_terminating, key_of, resource_version_of
+from hedgerow.machinery.objects import Manifest, key_of
 from hedgerow.machinery.reading import (
     UnreadableError,
     boolean_at,
@@ -117,36 +117,27 @@ class Registration:
     """One ControllerRegistration."""
 
     name: str
-    resource_version: str
-    is_terminating: bool
-    pod_security_level: str | None
-    """What the namespaces of its installations enforce; none: the cluster's default."""
     served: tuple[ServedType, ...]
     policy: str
     """One of `Policy`, unless nobody has validated the object; empty: it deploys nothing."""
     deployment_refs: tuple[str, ...]
     """Names of ControllerDeployments; the first counts."""
-    spec: Mapping[str, Any]
-    """With defaults."""
     spec_hash: str
+    manifest: Manifest
+    """With defaults."""
 
     @classmethod
     def of(cls, manifest: Manifest) -> Self:
         """The registration with its defaults; UnreadableError names the field that cannot be read."""
         manifest = with_defaults(manifest)
+        references = objects_at(manifest, "spec", "deployment", "deploymentRefs")
         return cls(
             name=key_of(manifest).name,
-            resource_version=resource_version_of(manifest) or "",
-            is_terminating=is_terminating(manifest),
-            pod_security_level=annotations_of(manifest).get(POD_SECURITY_ENFORCE),
             served=each_at(ServedType.of, manifest, "spec", "resources"),
             policy=text_at(manifest, "spec", "deployment", "policy") or "",
-            deployment_refs=tuple(
-                text_at(reference, "name") or ""
-                for reference in objects_at(manifest, "spec", "deployment", "deploymentRefs")
-            ),
-            spec=object_at(manifest, "spec"),
+            deployment_refs=tuple(text_at(reference, "name") or "" for reference in references),
             spec_hash=manifest.get(SPEC_HASH) or spec_hash(object_at(manifest, "spec")),
+            manifest=manifest,
         )
 
     @property

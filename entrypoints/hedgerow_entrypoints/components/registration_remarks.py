@@ -36,7 +36,7 @@ def _notes(controller: Controller[Any], snapshot: Snapshot) -> Iterator[str]:
                 does, why = "loses", _GONE[action.reason]
             else:
                 does = "gets" if isinstance(action, Create) else "keeps"
-                why = "; ".join(planned.wanted[registration].sentences())
+                why = "; ".join(ground.sentence for ground in planned.wanted[registration])
             yield f"Seed {name} {does} {printable(registration)}: {printable(why)}"
 
 

@@ -386,7 +386,7 @@ def test_a_secondary_controller_is_installed_where_its_selector_matches() -> Non
     planned = plan(registration("a", FOO), secondary, **needing("Extension/foo"))
 
     assert verbs(planned) == ["create a", "create b"]
-    assert [*planned.wanted["b"].sentences()] == ["Extension/foo is wanted by shoot garden-a/x"]
+    assert [each.sentence for each in planned.wanted["b"]] == ["Extension/foo is wanted by shoot garden-a/x"]
 
 
 @pytest.mark.parametrize(
@@ -564,7 +564,7 @@ def test_a_seed_that_cannot_be_read_stops_everything() -> None:
 def test_types_that_the_same_objects_want_are_told_together() -> None:
     planned = plan(P3, on=X_PROVIDER)
 
-    assert [*planned.wanted["p3"].sentences()] == [
+    assert [each.sentence for each in planned.wanted["p3"]] == [
         "ControlPlane/x, Infrastructure/x, Worker/x are wanted by the seed itself"
     ]
 
@@ -574,7 +574,7 @@ def test_whoever_wants_an_installation_is_told() -> None:
     shoots = [shoot(name, extensions=[{"type": "foo"}]) for name in ("z", "y", "x")]
     planned = plan(*registrations, installations=[installed("a", name="i", required=True)], shoots=shoots)
 
-    assert [*planned.wanted["a"].sentences()] == [
+    assert [each.sentence for each in planned.wanted["a"]] == [
         "Extension/foo is wanted by shoot garden-a/x and 2 more",
         "its policy is AlwaysExceptNoShoots",
         "extension objects of it exist in the seed",

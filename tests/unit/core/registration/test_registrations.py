@@ -52,12 +52,11 @@ def test_what_deploys_nothing_has_no_policy() -> None:
 
 def test_a_registration_is_read_with_its_defaults() -> None:
     manifest = registration({"kind": "Extension", "type": "foo"}, deployment={"deploymentRefs": [{"name": "d"}]})
-    manifest["metadata"]["annotations"] = {"security.gardener.cloud/pod-security-enforce": "baseline"}
 
     read = Registration.of(manifest)
 
-    assert (read.name, read.resource_version, read.is_terminating) == ("a", "7", False)
-    assert (read.policy, read.deployment_refs, read.pod_security_level) == ("OnDemand", ("d",), "baseline")
+    assert (read.name, read.policy, read.deployment_refs) == ("a", "OnDemand", ("d",))
+    assert read.manifest == with_defaults(manifest)
     assert read.ids == {"Extension/foo"}
     assert read.served == (
         ServedType(
