@@ -18,7 +18,7 @@ from tests.snapshots import snapshot_over
 SHOOT_COUNT = 1000
 REGISTRATION_COUNT = 50
 RUNS = 21
-CONTROLLER = seed_controller()
+CONTROLLER = seed_controller(PlanningConfig())
 
 
 def measure() -> Iterator[Figure]:

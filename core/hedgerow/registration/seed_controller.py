@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from hedgerow.api.gardener import ROLE, SHOOTS
+from hedgerow.api.gardener import ROLE
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.registrations import (
-    BACKUP_BUCKETS,
-    BACKUP_ENTRIES,
     CONTROLLER_DEPLOYMENTS,
     CONTROLLER_INSTALLATIONS,
     CONTROLLER_REGISTRATIONS,
@@ -22,23 +20,9 @@ from hedgerow.api.registrations import (
 )
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.conditions import ConditionStatus, condition_status
-from hedgerow.machinery.controller import (
-    Change,
-    Context,
-    Controller,
-    Watch,
-    creation_deletion_or,
-    own_key,
-)
+from hedgerow.machinery.controller import Change, Context, Controller, Watch, creation_deletion_or, own_key
 from hedgerow.machinery.failures import retryable_failure
-from hedgerow.machinery.objects import (
-    Manifest,
-    ObjectKey,
-    annotations_of,
-    is_terminating,
-    key_of,
-    labels_of,
-)
+from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, labels_of
 from hedgerow.machinery.plan import Delete, Plan, failed
 from hedgerow.machinery.questions import ListQuestion, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, keeping
@@ -56,16 +40,9 @@ from hedgerow.registration.garden import (
 from hedgerow.registration.planning import PlanningConfig, SeedInputs, plan_installations
 from hedgerow.registration.wanted import DEFAULT_DOMAIN, DOMAIN_ANNOTATIONS, INTERNAL_DOMAIN, OWN_NEEDS, own_needs
 
-NAME: Final = "controllerregistration-seed"
-DEFAULT_CONCURRENCY: Final = 5
 _NAMESPACE: Final = "seed-"
 """Prefix of the namespace of a Seed in the garden."""
-_DEFAULTS: Final = PlanningConfig()
-
-
 _IDENTITY: Final = ("metadata.name", "metadata.namespace", "metadata.uid")
-_transform_bucket: Final = keeping(*_IDENTITY, "spec.seedName", "spec.provider.type")
-_transform_entry: Final = keeping(*_IDENTITY, "spec.seedName", "spec.bucketName")
 _kept_of_shoot: Final = keeping(
     *_IDENTITY,
     "spec.seedName",
@@ -89,19 +66,17 @@ def transform_shoot(shoot: Manifest) -> Manifest:
         return kept
 
 
-def seed_controller(
-    config: PlanningConfig = _DEFAULTS, concurrency: int = DEFAULT_CONCURRENCY
-) -> Controller[PlanningConfig]:
+def seed_controller(config: PlanningConfig, concurrency: int = 5) -> Controller[PlanningConfig]:
     """The controller for a configuration."""
     garden = Cluster.SOURCE
-    content_changed = creation_deletion_or(lambda old, new: _content(old) != _content(new))
+    content_changed = creation_deletion_or(lambda old, new: is_terminating(new) or _content(old) != _content(new))
     domains = f"{ROLE} in ({DEFAULT_DOMAIN},{INTERNAL_DOMAIN})"
     return Controller(
-        name=NAME,
+        name="controllerregistration-seed",
         primary=SEEDS,
         primary_cluster=garden,
         watches=(
-            garden_watch(SEEDS, own_key, creation_deletion_or(_seed_changed), is_desired_state=True),
+            garden_watch(SEEDS, own_key, content_changed, is_desired_state=True),
             garden_watch(CONTROLLER_REGISTRATIONS, _all_seeds, _exists),
             garden_watch(CONTROLLER_DEPLOYMENTS, _seeds_of_deployment, _exists),
             garden_watch(
@@ -109,9 +84,14 @@ def seed_controller(
                 named_by(INSTALLATIONS_BY_SEED),
                 creation_deletion_or(lambda old, new: _is_required(old) is not _is_required(new)),
             ),
-            Watch(BACKUP_BUCKETS, _transform_bucket, named_by(BUCKETS_BY_SEED), content_changed, cluster=garden),
-            Watch(BACKUP_ENTRIES, _transform_entry, named_by(ENTRIES_BY_SEED), content_changed, cluster=garden),
-            Watch(SHOOTS, transform_shoot, named_by(SHOOTS_BY_SEED), content_changed, cluster=garden),
+            *(
+                Watch(index.resource, transform, named_by(index), content_changed, cluster=garden)
+                for index, transform in (
+                    (BUCKETS_BY_SEED, keeping(*_IDENTITY, "spec.seedName", "spec.provider.type")),
+                    (ENTRIES_BY_SEED, keeping(*_IDENTITY, "spec.seedName", "spec.bucketName")),
+                    (SHOOTS_BY_SEED, transform_shoot),
+                )
+            ),
             Watch(
                 SECRETS,
                 keeping(*_IDENTITY, labels=(ROLE,), annotations=DOMAIN_ANNOTATIONS),
@@ -136,9 +116,8 @@ def _all_seeds(_manifest: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
 
 def _seeds_of_deployment(deployment: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
     """All, as any of them may need a registration that refers to the deployment."""
-    return (
-        _all_seeds(deployment, snapshot) if snapshot.by_index(REGISTRATIONS_BY_DEPLOYMENT, key_of(deployment)) else []
-    )
+    is_used = snapshot.by_index(REGISTRATIONS_BY_DEPLOYMENT, key_of(deployment))
+    return _all_seeds(deployment, snapshot) if is_used else []
 
 
 def _seed_of_secret(secret: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
@@ -154,16 +133,10 @@ def _is_required(installation: Manifest) -> bool:
     return condition_status(installation, REQUIRED) == ConditionStatus.TRUE
 
 
-def _seed_changed(old: Manifest, new: Manifest) -> bool:
-    """True if a decision may be another one, and for a Seed in deletion always."""
-    return is_terminating(new) or any(
-        _stated(part(old)) != _stated(part(new)) for part in (labels_of, annotations_of, _content)
-    )
-
-
 def _content(manifest: Manifest) -> Any:
     """What of an object decides; the version and the time of a write do not."""
-    return _stated({"spec": manifest.get("spec"), "status": manifest.get("status")})
+    metadata = {"labels": labels_of(manifest), "annotations": annotations_of(manifest)}
+    return _stated({**metadata, "spec": manifest.get("spec"), "status": manifest.get("status")})
 
 
 def _stated(value: Any) -> Any:
@@ -172,13 +145,6 @@ def _stated(value: Any) -> Any:
         members = {name: _stated(member) for name, member in value.items()}
         return {name: member for name, member in members.items() if member not in (None, {}, [])}
     return [_stated(item) for item in value] if isinstance(value, list) else value
-
-
-_READ_LIVE: Final = {
-    "installations": INSTALLATIONS_BY_SEED,
-    "shoots": SHOOTS_BY_SEED,
-    "backup_entries": ENTRIES_BY_SEED,
-}
 
 
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[PlanningConfig]) -> Plan:
@@ -191,25 +157,25 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Plannin
     live: dict[str, Any] = {}
     while (seed := snapshot.get(SEEDS, key, Cluster.SOURCE)) is not None:
         planned = plan_installations(replace(seed_inputs(seed, snapshot), **live), context.config)
-        is_deleting = any(isinstance(action, Delete) for action in planned.actions)
-        relevant = [*_READ_LIVE] if is_deleting else ["installations"] if planned.actions else []
-        unread = [name for name in relevant if name not in live]
+        decides = {"installations": INSTALLATIONS_BY_SEED} if planned.actions else {}
+        if any(isinstance(action, Delete) for action in planned.actions):
+            decides |= {"shoots": SHOOTS_BY_SEED, "backup_entries": ENTRIES_BY_SEED}
+        unread = {name: index for name, index in decides.items() if name not in live}
         if not unread:
             return Plan(planned.actions, planned.events, planned.failures)
-        indexes = [_READ_LIVE[name] for name in unread]
-        answers = await AtOnce(tuple(ListQuestion(index.resource, Cluster.SOURCE) for index in indexes))
-        for name, index, answer in zip(unread, indexes, answers, strict=True):
+        answers = await AtOnce(tuple(ListQuestion(index.resource, Cluster.SOURCE) for index in unread.values()))
+        for (name, index), answer in zip(unread.items(), answers, strict=True):
             if isinstance(answer, NotAnswered):
                 return failed(retryable_failure(index.resource, ObjectKey("", ""), answer.message))
-            of_seed = index is not INSTALLATIONS_BY_SEED
-            live[name] = [each for each in answer.objects if not of_seed or key in index.values(each)]
+            # The names of all installations are taken.
+            is_whole = name == "installations"
+            live[name] = [each for each in answer.objects if is_whole or key in index.values(each)]
     return Plan()
 
 
 def seed_inputs(seed: Manifest, snapshot: Snapshot) -> SeedInputs:
     """What the caches show of a Seed and its garden."""
     key, garden = key_of(seed), Cluster.SOURCE
-    namespace = f"{_NAMESPACE}{key.name}"
     return SeedInputs(
         seed=seed,
         registrations=snapshot.list(CONTROLLER_REGISTRATIONS, cluster=garden),
@@ -218,5 +184,5 @@ def seed_inputs(seed: Manifest, snapshot: Snapshot) -> SeedInputs:
         backup_buckets=snapshot.by_index(BUCKETS_BY_SEED, key),
         backup_entries=snapshot.by_index(ENTRIES_BY_SEED, key),
         shoots=snapshot.by_index(SHOOTS_BY_SEED, key),
-        domain_secrets=snapshot.list(SECRETS, namespace=namespace, cluster=garden),
+        domain_secrets=snapshot.list(SECRETS, namespace=f"{_NAMESPACE}{key.name}", cluster=garden),
     )

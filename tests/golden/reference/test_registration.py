@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hedgerow.registration.conditions import CheckConfig
+from hedgerow.registration.planning import PlanningConfig
 from hedgerow.registration.required import required_controller
 from hedgerow.registration.seed_controller import seed_controller
 from tests.golden.reference import recorded_finalizers, recorded_gate, recorded_planning, recorded_required
@@ -16,7 +17,7 @@ from tests.golden.reference.recordings import cases
 Recording = Mapping[str, Any]
 
 EVENTS: Mapping[str, Callable[[Recording], None]] = {
-    "planner": partial(compare_keys, seed_controller()),
+    "planner": partial(compare_keys, seed_controller(PlanningConfig())),
     "required": partial(compare_filter, required_controller(CheckConfig())),
 }
 """How the events of a controller are compared."""

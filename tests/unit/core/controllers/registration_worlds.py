@@ -15,6 +15,7 @@ from hedgerow.machinery.reading import with_value
 from hedgerow.registration.care import care_controller
 from hedgerow.registration.conditions import CheckConfig
 from hedgerow.registration.finalizers import PROTECTIONS, Protection, finalizer_controller
+from hedgerow.registration.planning import PlanningConfig
 from hedgerow.registration.required import required_controller
 from hedgerow.registration.seed_check import seed_check_controller
 from hedgerow.registration.seed_controller import seed_controller
@@ -122,7 +123,7 @@ def seeds(draw: st.DrawFn) -> World:
     shoot, late = (garden.shoot(name, namespace="default", extensions=[{"type": "foo"}]) for name in ("x", "late"))
     (subject, *_), (placed,) = in_source(seed, *registrations), in_source(shoot)
     return World(
-        seed_controller(),
+        seed_controller(PlanningConfig()),
         in_source(seed, *registrations, objects.deployment(), *draw(drawn([shoot])), *installations),
         subject,
         in_source(objects.installation("theirs", registration="foo", seed="t")),

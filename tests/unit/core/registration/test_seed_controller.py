@@ -26,7 +26,7 @@ from tests.unit.core.registration.garden import GOING, bucket, domain_secret, en
 from tests.unit.core.registration.objects import KINDS, condition, deployment, installation, registration, seed
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-CONTROLLER = seed_controller()
+CONTROLLER = seed_controller(PlanningConfig())
 KEY = ObjectKey("", "s")
 SEED = versioned(seed(spec={}))
 FOO_AS_MADE = registration("foo", resource("Extension", "foo"))
