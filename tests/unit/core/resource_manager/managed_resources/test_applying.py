@@ -537,6 +537,19 @@ def test_the_first_error_stops_the_rest() -> None:
     assert made.references() == ["ConfigMap/a", "ConfigMap/b", "ConfigMap/c"]
 
 
+def test_the_status_has_the_labels_of_what_was_applied_before_an_error() -> None:
+    """So that the next merge removes them, even if the Secrets change before all objects are applied."""
+    made = harness(config_map("a", labels={"x": "old"}), config_map("b", labels={"x": "old"}))
+    made.turn()
+    broken = {**config_map("b", labels={"x": "new"}), "data": {"k": 5}}
+    made.put(secret(objects=[config_map("a", labels={"x": "new"}), broken]))
+
+    made.turn()
+
+    labels = {each["name"]: each["labels"]["x"] for each in made.managed_resource()["status"]["resources"]}
+    assert labels == {"a": "new", "b": "old"}
+
+
 class TestScaledObjects:
     HPA: Final[Manifest] = {
         "apiVersion": "autoscaling/v2",
