@@ -5,8 +5,7 @@ Source: controller-registration §3.6, §8.4, §8.5, §15.
 
 from base64 import b64decode
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from returns.result import Failure, Result, Success
 
@@ -22,8 +21,7 @@ _PROTECTED: Final = "seed.gardener.cloud/protected"
 """Key of the taint of a Seed that only takes Shoots of the garden itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(NamedTuple):
     """A chart and its values, as a deployment has them."""
 
     archive: bytes
@@ -61,14 +59,8 @@ def chart_values(
 ) -> Mapping[str, Any]:
     """The values that a chart is rendered with; those below `gardener` win over the deployment's.
 
-    Args:
-        values: of the deployment.
-        seed: UnreadableError if it has a field of another type than Gardener's.
-        garden_uid: of the Namespace `garden` in the garden.
-        garden_identity: of the garden cluster.
-        kubeconfig_secret: name of the Secret with the kubeconfig of the garden; empty: there is none.
-        version: of Gardener.
-        feature_gates: of Gardener.
+    UnreadableError if the Seed has a field of another type than Gardener's. `garden_uid` is that of the Namespace
+    `garden`, `kubeconfig_secret` the name of the Secret with the kubeconfig of the garden; empty: there is none.
     """
     garden = {
         "identifier": garden_uid,

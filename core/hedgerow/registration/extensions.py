@@ -4,16 +4,16 @@ Source: controller-registration §12.1 to §12.3, §12.5.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from hedgerow.api.gardener import DELETION_TIMESTAMP, EXTENSIONS
 from hedgerow.api.managed_resources import OPERATION
 from hedgerow.api.registrations import AFTER, BEFORE
 from hedgerow.extensions.operations import SUCCEEDED
 from hedgerow.machinery.objects import Manifest, annotations_of
-from hedgerow.machinery.reading import integer_at, list_at, object_at, objects_at, text_at
+from hedgerow.machinery.patches import apply_merge_patch
+from hedgerow.machinery.reading import integer_at, list_at, object_at, objects_at, text_at, with_value
 from hedgerow.machinery.scalars import format_nanoseconds, format_timestamp, parse_timestamp
 from hedgerow.registration.registrations import EXTENSION, LIFECYCLE, Lifecycle, Registration
 from hedgerow.registration.wanted import ListedExtension, globally_enabled
@@ -30,8 +30,7 @@ PATIENCE_WITH_ERRORS: Final = timedelta(seconds=30)
 Operation: TypeAlias = Literal["reconcile", "delete", "migrate"]
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionSpec:
+class ExtensionSpec(NamedTuple):
     """An Extension that a Shoot has."""
 
     name: str
@@ -68,7 +67,7 @@ def extensions_for_shoot(
             wanted.pop(entry.type, None)
         elif entry.type in registered:
             wanted[entry.type] = entry.provider_config
-    return {type_: replace(registered[type_], provider_config=config) for type_, config in wanted.items()}
+    return {type_: registered[type_]._replace(provider_config=config) for type_, config in wanted.items()}
 
 
 def registered_extensions(registrations: Iterable[Registration], namespace: str) -> dict[str, ExtensionSpec]:
@@ -103,7 +102,7 @@ def is_before(lifecycle: Lifecycle, operation: Operation) -> bool:
 def requested_extension(
     extension: ExtensionSpec, stored: Manifest | None, operation: str, now: datetime, annotations: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The Extension with what is asked of it; `stored` is how it is, if it exists.
+    """The Extension with what is asked of it, and all that it has already where it is stored.
 
     Args:
         extension: as it is wanted.
@@ -112,26 +111,16 @@ def requested_extension(
         now: when that is asked.
         annotations: others that it gets.
     """
-    stored = stored or {"apiVersion": EXTENSIONS.api_version, "kind": EXTENSIONS.kind, "metadata": {}}
+    metadata = {"name": extension.name, "namespace": extension.namespace}
+    plain = {"apiVersion": EXTENSIONS.api_version, "kind": EXTENSIONS.kind, "metadata": metadata}
     own = {OPERATION: operation, TIMESTAMP: format_nanoseconds(now), **annotations}
-    metadata = {
-        **stored["metadata"],
-        "name": extension.name,
-        "namespace": extension.namespace,
-        "annotations": {**annotations_of(stored), **own},
-    }
-    spec: dict[str, Any] = {
-        **object_at(stored, "spec"),
-        "type": extension.type,
-        "providerConfig": extension.provider_config,
-    }
-    if extension.provider_config is None:
-        del spec["providerConfig"]
-    return {**stored, "metadata": metadata, "spec": spec}
+    patch = {"metadata": {"annotations": own}, "spec": {"type": extension.type, "providerConfig": None}}
+    desired = apply_merge_patch(stored or plain, patch)
+    config = extension.provider_config
+    return desired if config is None else with_value(desired, ("spec", "providerConfig"), config)
 
 
-@dataclass(frozen=True, slots=True)
-class NotReady:
+class NotReady(NamedTuple):
     """Why an Extension is not ready."""
 
     reason: str

@@ -114,6 +114,7 @@ BUCKETS_BY_SEED: Final = _index("backup buckets by seed", BACKUP_BUCKETS, "spec.
 ENTRIES_BY_SEED: Final = _index("backup entries by seed", BACKUP_ENTRIES, "spec.seedName")
 SHOOTS_BY_SEED: Final = _index("shoots by seed", SHOOTS, "spec.seedName", "status.seedName")
 """Those that move away, too."""
+SHOOTS_BY_NAMESPACE: Final = _index("shoots by namespace in the seed", SHOOTS, "status.technicalID")
 REGISTRATIONS_BY_DEPLOYMENT: Final = Index(
     "registrations by deployment",
     CONTROLLER_REGISTRATIONS,

@@ -4,9 +4,8 @@ Source: controller-registration §12.4.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from hedgerow.api.registrations import (
     CONTROLLER_DEPLOYMENTS,
@@ -29,8 +28,7 @@ POLLED_EVERY: Final = timedelta(seconds=5)
 PATIENCE: Final = timedelta(minutes=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Unready:
+class Unready(NamedTuple):
     """Why something cannot be reconciled yet."""
 
     problem: str

@@ -48,13 +48,12 @@ from hedgerow.registration.chart_deployment import (
     managed_resource_key,
 )
 from hedgerow.registration.conclusion import Conclusion, problem, unread
+from hedgerow.registration.conditions import writes_conditions_of
 from hedgerow.registration.finalizers import with_finalizer
 from hedgerow.registration.garden import garden_watch
 from hedgerow.registration.installations import FINALIZER, Deployment, Installation, deployment_of, is_for
 from hedgerow.resource_manager.builder import deploying
 
-NAME: Final = "controllerinstallation"
-DEFAULT_CONCURRENCY: Final = 20
 WAIT: Final = 30.0
 """Seconds: nothing tells when objects in the seed are gone."""
 _REASON: Final = "uninstalled"
@@ -62,16 +61,14 @@ _CONFLICT: Final = 409
 _DONE: Final = (ConditionStatus.FALSE, "DeletionSuccessful", "Deletion of old resources succeeded.")
 
 
-def installation_controller(
-    config: InstallationConfig, concurrency: int = DEFAULT_CONCURRENCY
-) -> Controller[InstallationConfig]:
+def installation_controller(config: InstallationConfig, concurrency: int = 20) -> Controller[InstallationConfig]:
     """The controller for a configuration."""
 
     def own_key(installation: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
         return (key_of(installation),) if is_for(config.seed, installation) else ()
 
     return Controller(
-        name=NAME,
+        name="controllerinstallation",
         primary=CONTROLLER_INSTALLATIONS,
         primary_cluster=Cluster.SOURCE,
         watches=(garden_watch(CONTROLLER_INSTALLATIONS, own_key, asks_for_installation, is_desired_state=True),),
@@ -84,8 +81,8 @@ def installation_controller(
 
 
 _PERMISSIONS: Final = (
-    Permission.of(CONTROLLER_INSTALLATIONS, "get", "patch", cluster=Cluster.SOURCE),
-    Permission.of(CONTROLLER_INSTALLATIONS, "patch", cluster=Cluster.SOURCE, subresource="status"),
+    *writes_conditions_of(CONTROLLER_INSTALLATIONS),
+    Permission.of(CONTROLLER_INSTALLATIONS, "patch", cluster=Cluster.SOURCE),
     *(
         Permission.of(resource, "get", cluster=Cluster.SOURCE)
         for resource in (CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS, SEEDS)

@@ -9,7 +9,6 @@ Source: controller-registration §12.1 to §12.3.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -38,7 +37,7 @@ from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, Objec
 from hedgerow.machinery.reading import UnreadableError, boolean_at, integer_at, keeping, list_at, text_at
 from hedgerow.machinery.scalars import parse_timestamp
 from hedgerow.machinery.selectors import field_query
-from hedgerow.machinery.snapshot import Index, Snapshot
+from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import concurrently
 from hedgerow.registration.extensions import (
     DEFAULT_LIFECYCLE,
@@ -54,11 +53,10 @@ from hedgerow.registration.extensions import (
     requested_extension,
 )
 from hedgerow.registration.finalizers import with_finalizer
-from hedgerow.registration.garden import garden_watch, readable_text
+from hedgerow.registration.garden import SHOOTS_BY_NAMESPACE, garden_watch, readable_text
 from hedgerow.registration.registrations import Registration
 from hedgerow.registration.wanted import has_workers, listed_extensions
 
-DEFAULT_CONCURRENCY: Final = 5
 FINALIZER: Final = "core.gardener.cloud/shootextensions"
 """Of a Shoot that may have Extensions."""
 GENERATION: Final = f"{LABEL_PREFIX}shoot-generation"
@@ -70,33 +68,15 @@ _METADATA: Final = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ShootExtensionsConfig:
-    """Which Shoots are worked on."""
-
-    seed: str = ""
-    """Those of this Seed; empty: of all."""
-
-
-SHOOTS_BY_NAMESPACE: Final = Index(
-    "shoots by namespace in the seed",
-    SHOOTS,
-    lambda shoot: filter(None, [readable_text(shoot, "status", "technicalID")]),
-    Cluster.SOURCE,
-)
-
-
-def shoot_extensions_controller(
-    config: ShootExtensionsConfig = ShootExtensionsConfig(), concurrency: int = DEFAULT_CONCURRENCY
-) -> Controller[ShootExtensionsConfig]:
-    """The controller for a configuration."""
+def shoot_extensions_controller(seed: str = "", concurrency: int = 5) -> Controller[str]:
+    """The controller of the Shoots of a Seed; without its name, of all."""
 
     def own(shoots: Iterable[Manifest]) -> list[ObjectKey]:
-        return [key_of(shoot) for shoot in shoots if _is_own(shoot, config)]
+        return [key_of(shoot) for shoot in shoots if _is_own(shoot, seed)]
 
     def in_namespace(manifest: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
         namespace, name = key_of(manifest)
-        return own(snapshot.by_index(SHOOTS_BY_NAMESPACE, namespace or name))
+        return own(snapshot.by_index(SHOOTS_BY_NAMESPACE, ObjectKey("", namespace or name)))
 
     return Controller(
         name="shoot-extensions",
@@ -141,7 +121,7 @@ def shoot_extensions_controller(
         ),
         indexes=(SHOOTS_BY_NAMESPACE,),
         concurrency=concurrency,
-        config=config,
+        config=seed,
         reconcile=reconcile,
         permissions=(
             Permission.of(SHOOTS, "get", "patch", cluster=Cluster.SOURCE),
@@ -151,10 +131,10 @@ def shoot_extensions_controller(
     )
 
 
-def _is_own(shoot: Manifest, config: ShootExtensionsConfig) -> bool:
+def _is_own(shoot: Manifest, only_seed: str) -> bool:
     """True if a Shoot is on the seed; one that moves to another is not, before it has arrived."""
     seed, former = readable_text(shoot, "spec", "seedName"), readable_text(shoot, "status", "seedName")
-    return bool(seed) and config.seed in {"", seed} and former in {None, "", seed}
+    return bool(seed) and only_seed in {"", seed} and former in {None, "", seed}
 
 
 def _resources(registration: Manifest) -> Any:
@@ -166,7 +146,7 @@ def _identity(shoot: Manifest) -> tuple[Any, ...]:
     return tuple(shoot["metadata"].get(name) for name in ("uid", "generation", "deletionTimestamp"))
 
 
-async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[ShootExtensionsConfig]) -> Plan:
+async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[str]) -> Plan:
     """Bring the Extensions of one Shoot to what its specification and the registrations ask for."""
     shoot = snapshot.get(SHOOTS, key, Cluster.SOURCE)
     if shoot is None or not _is_own(shoot, context.config):
@@ -274,12 +254,12 @@ class Work:
     async def _label(self, namespace: Manifest) -> bool:
         """Label the Shoot's namespace with its types; True if it has the labels."""
         wanted = namespace_labels(self.registrations, self.listed)
-        labels = {name: text for name, text in labels_of(namespace).items() if name.startswith(LABEL_PREFIX)}
-        removed = dict.fromkeys(labels.keys() - wanted.keys()) if self.knows_all_types else {}
-        changed = {name: text for name, text in wanted.items() if labels.get(name) != text}
-        if not removed and not changed:
+        labels = labels_of(namespace)
+        stale = {name for name in labels if name.startswith(LABEL_PREFIX)} if self.knows_all_types else ()
+        changes = {name: text for name, text in {**dict.fromkeys(stale), **wanted}.items() if labels.get(name) != text}
+        if not changes:
             return True
-        patch = {"metadata": {"labels": {**removed, **changed}}}
+        patch = {"metadata": {"labels": changes}}
         label = MergePatch(NAMESPACES, key_of(namespace), patch, "extension-types", resource_version_of(namespace))
         return await self._is_current() and self._has_succeeded(await label)
 

@@ -83,10 +83,10 @@ def _seed_check(configuration: SeedExtensionsConfiguration, _cluster_id: str) ->
 
 
 def _shoot_extensions(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
-    from hedgerow.registration.shoot_extensions import ShootExtensionsConfig, shoot_extensions_controller
+    from hedgerow.registration.shoot_extensions import shoot_extensions_controller
 
     section = configuration.controllers.shoot_extensions
-    return shoot_extensions_controller(ShootExtensionsConfig(configuration.seed), section.concurrent_syncs)
+    return shoot_extensions_controller(configuration.seed, section.concurrent_syncs)
 
 
 def _settings(configuration: SeedExtensionsConfiguration) -> ProcessSettings:

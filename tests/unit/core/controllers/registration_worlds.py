@@ -20,7 +20,7 @@ from hedgerow.registration.required import required_controller
 from hedgerow.registration.seed_check import seed_check_controller
 from hedgerow.registration.seed_controller import seed_controller
 from hedgerow.registration.shoot_extensions import FINALIZER as SHOOT_HELD
-from hedgerow.registration.shoot_extensions import ShootExtensionsConfig, shoot_extensions_controller
+from hedgerow.registration.shoot_extensions import shoot_extensions_controller
 from tests.unit.core.controllers.stage import World, in_source, in_target
 from tests.unit.core.controllers.worlds import drawn, patch, put, remove
 from tests.unit.core.registration import garden, objects
@@ -228,7 +228,7 @@ def shoots_with_extensions(draw: st.DrawFn) -> World:
     (served,) = in_target(objects.extension("early"))
     status = {"lastOperation": {"type": "Reconcile", "state": "Succeeded", "lastUpdateTime": AFTER}}
     return World(
-        shoot_extensions_controller(ShootExtensionsConfig("s")),
+        shoot_extensions_controller("s"),
         (*in_source(shoot, registration), *in_target(namespace, *existing, *draw(drawn([up, down]))[:1])),
         subject,
         in_target(theirs),

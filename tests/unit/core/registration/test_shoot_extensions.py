@@ -13,7 +13,6 @@ from hedgerow.machinery.plan import Plan
 from hedgerow.registration.shoot_extensions import (
     FINALIZER,
     GENERATION,
-    ShootExtensionsConfig,
     shoot_extensions_controller,
 )
 from hedgerow_adapters.memory import Answered, Fault
@@ -57,7 +56,7 @@ class Seed:
     def __init__(self, *seed: Manifest, of: Manifest | None = None, garden: tuple[Manifest, ...] | None = None) -> None:
         garden = (registration("r", EARLY, LATE),) if garden is None else garden
         placed = (*in_source(of or shoot(extensions=BOTH), *garden), *in_target(*seed))
-        controller = shoot_extensions_controller(ShootExtensionsConfig("s"))
+        controller = shoot_extensions_controller("s")
         self.stage = Stage(World(controller, placed, placed[0], kinds=KINDS))
 
     def turn(self) -> Plan:
