@@ -19,6 +19,7 @@ from hedgerow.api.tokens import ACCOUNT_NAME, CLASS, KUBECONFIG, PURPOSE, TOKEN,
 from hedgerow.machinery.documents.yaml_texts import sorted_yaml
 from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of
+from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.machinery.reading import (
     UnreadableError,
@@ -30,7 +31,7 @@ from hedgerow.machinery.reading import (
     without,
 )
 from hedgerow.resource_manager.builder import deploying
-from hedgerow.resource_manager.builder.secret import OPAQUE, make_unique
+from hedgerow.resource_manager.builder.secret import OPAQUE, new_secret
 
 ACCESS_SECRET: Final = "garden-access-extension"  # noqa: S105 -- the name of a Secret
 MOUNTED_AT: Final = "/var/run/secrets/gardener.cloud/garden/generic-kubeconfig"
@@ -80,29 +81,20 @@ def kubeconfig_secret(namespace: str, access: GardenAccess) -> Manifest:
         "preferences": {},
         "users": [{"name": "extension", "user": {"tokenFile": f"{MOUNTED_AT}/{TOKEN}"}}],
     }
-    plain = {
-        "apiVersion": SECRETS.api_version,
-        "kind": SECRETS.kind,
-        "metadata": {"namespace": namespace, "name": "generic-garden-kubeconfig"},
-        "data": {KUBECONFIG: b64encode(sorted_yaml(kubeconfig).encode()).decode()},
-    }
-    return make_unique(plain).unwrap()
+    data = {KUBECONFIG: sorted_yaml(kubeconfig).encode()}
+    return new_secret(namespace, "generic-garden-kubeconfig", data, with_prefix=False)
 
 
 def access_secret(namespace: str, existing: Manifest | None) -> Manifest:
     """The Secret that asks for a token; what others wrote into the existing one stays, but for a kubeconfig."""
-    secret = existing or {
+    plain = {
         "apiVersion": SECRETS.api_version,
         "kind": SECRETS.kind,
         "metadata": {"namespace": namespace, "name": ACCESS_SECRET},
         "type": OPAQUE,
     }
-    for field, added in (
-        ("labels", {PURPOSE: TOKEN_REQUESTOR, CLASS: _CLASS}),
-        ("annotations", {ACCOUNT_NAME: namespace}),
-    ):
-        path = ("metadata", field)
-        secret = with_value(secret, path, {**object_at(secret, *path), **added})
+    labels, annotations = {PURPOSE: TOKEN_REQUESTOR, CLASS: _CLASS}, {ACCOUNT_NAME: namespace}
+    secret = apply_merge_patch(existing or plain, {"metadata": {"labels": labels, "annotations": annotations}})
     return without(secret, ("data", KUBECONFIG)) if KUBECONFIG in object_at(secret, "data") else secret
 
 

@@ -151,8 +151,8 @@ def ids_of_seed(seed: Manifest) -> frozenset[str]:
     """What a Seed itself needs; nothing once it is being deleted."""
     if is_terminating(seed):
         return frozenset()
-    provider, dns = text_at(seed, "spec", "provider", "type"), text_at(seed, "spec", "dns", "provider", "type")
-    return frozenset([*_ids(provider, *OF_A_PROVIDER), *_ids(dns, DNS_RECORD)])
+    fields = {"spec.provider.type": OF_A_PROVIDER, "spec.dns.provider.type": (DNS_RECORD,)}
+    return frozenset(use.id for use in uses_at(seed, fields))
 
 
 def ids_of_shoots(
@@ -165,14 +165,8 @@ def ids_of_shoots(
         registrations: all of the garden.
         domains: of the seed.
     """
-    backup = text_at(seed, "spec", "backup", "provider")
-    for_all = frozenset(
-        [
-            *_ids(backup, BACKUP_BUCKET, BACKUP_ENTRY),
-            *_ids(text_at(seed, "spec", "provider", "type"), CONTROL_PLANE),
-            *_dns_record(domains.internal),
-        ]
-    )
+    fields = {"spec.backup.provider": (BACKUP_BUCKET, BACKUP_ENTRY), "spec.provider.type": (CONTROL_PLANE,)}
+    for_all = frozenset(use.id for use in uses_at(seed, fields)).union(_dns_record(domains.internal))
     enabled = globally_enabled(registrations)
     for_workers = for_all.union(served.id for served in enabled)
     for_workerless = for_all.union(served.id for served in enabled if served.workerless_supported)
@@ -204,9 +198,5 @@ def own_needs(shoot: Manifest) -> dict[str, Any]:
     }
 
 
-def _dns_record(provider: str | None) -> Iterator[str]:
-    return _ids(None if provider == _UNMANAGED else provider, DNS_RECORD)
-
-
-def _ids(type_: str | None, *kinds: str) -> Iterator[str]:
-    return (type_id(kind, type_) for kind in kinds if type_)
+def _dns_record(provider: str | None) -> tuple[str, ...]:
+    return (type_id(DNS_RECORD, provider),) if provider and provider != _UNMANAGED else ()
