@@ -21,7 +21,6 @@ from hedgerow.api.kubernetes import CONFIG_MAPS, NAMESPACES, SECRETS, namespace_
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.api.references import CLUSTER_IDENTITY, REQUIRED, cluster_id, secret_names
 from hedgerow.api.registrations import (
-    CONTROLLER_INSTALLATIONS,
     INSTALLATION_NAME,
     INSTALLED,
     POD_SECURITY_ENFORCE,
@@ -36,14 +35,13 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.controller import Context
 from hedgerow.machinery.documents.yaml_texts import sorted_yaml
-from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, key_of, uid_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.questions import Answer, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, list_at, text_at, with_value
 from hedgerow.machinery.steps import AtOnce, Pause
 from hedgerow.registration.chart_values import KUBECONFIG_SECRET, Chart, chart_values, cluster_identity, read_chart
-from hedgerow.registration.conclusion import PENDING, Conclusion, problem, unread
+from hedgerow.registration.conclusion import PENDING, Conclusion, unread
 from hedgerow.registration.garden_access import GardenAccess, Injection, give_access, kubeconfig_secret
 from hedgerow.registration.installations import Deployment, Installation
 from hedgerow.resource_manager.builder import deploying
@@ -95,7 +93,6 @@ async def deploy_chart(
     installation: Installation, deployment: Deployment, context: Context[InstallationConfig]
 ) -> Conclusion:
     """Write what an installation needs into the seed; UnreadableError if the Seed has another shape than Gardener's."""
-    key = key_of(installation.manifest)
     seed, garden, identity = await AtOnce(
         (
             from_garden(SEEDS, installation.seed),
@@ -104,14 +101,14 @@ async def deploy_chart(
         )
     )
     if isinstance(seed, NotAnswered):
-        return unread(key, SEEDS, seed.message, is_missing=seed.is_not_found)
+        return unread(SEEDS, seed)
     chart = read_chart(deployment.provider_config)
     if isinstance(chart, Failed):
         message = f"Chart Information cannot be unmarshalled: {chart.failure()}"
-        conditions = {VALID: (ConditionStatus.FALSE, "ChartInformationInvalid", message)}
-        return Conclusion(Failure(CONTROLLER_INSTALLATIONS, key, Problem("", message)), conditions)
+        invalid = (ConditionStatus.FALSE, "ChartInformationInvalid", message)
+        return Conclusion(message, {VALID: invalid}, retryable=False)
     rendering = await _prepare(installation, chart.unwrap(), seed.objects[0], (garden, identity), context)
-    return problem(key, rendering) if isinstance(rendering, str) else await _deliver(installation, rendering)
+    return Conclusion(rendering) if isinstance(rendering, str) else await _deliver(installation, rendering)
 
 
 async def _prepare(  # noqa: PLR0911 -- each thing that is missing ends it
@@ -178,7 +175,7 @@ def _newest(versions: Iterable[str]) -> str:
 
 async def _deliver(installation: Installation, rendering: RenderChart) -> Conclusion:
     """Render the chart and write what comes of it, unless it is proven that this would change nothing."""
-    key, name = key_of(installation.manifest), installation.name
+    name = installation.name
     pending = f'Installation of ManagedResource "{name}" is still pending.'
     done = Conclusion(conditions={VALID: _VALID, INSTALLED: (ConditionStatus.FALSE, PENDING, pending)})
     if await _is_delivered(name, rendering):
@@ -189,12 +186,12 @@ async def _deliver(installation: Installation, rendering: RenderChart) -> Conclu
         status = ConditionStatus.FALSE if is_of_chart else ConditionStatus.UNKNOWN
         reason = "ChartCannotBeRendered" if is_of_chart else "ChartRendererUnavailable"
         message = f"Chart rendering process failed: {data.message}"
-        return problem(key, message, {VALID: (status, reason, message)})
+        return Conclusion(message, {VALID: (status, reason, message)})
     secret = new_secret(SEED_NAMESPACE, name, data, with_prefix=False)
     managed_resource = _new_managed_resource(name, key_of(secret).name, rendering)
     if error := await deploying.deploy(secret, managed_resource, "installed"):
         message = f'Creation of ManagedResource "{name}" failed: {error}'
-        return problem(key, message, {VALID: _VALID, INSTALLED: (ConditionStatus.FALSE, "InstallationFailed", message)})
+        return Conclusion(message, {VALID: _VALID, INSTALLED: (ConditionStatus.FALSE, "InstallationFailed", message)})
     return done
 
 

@@ -8,9 +8,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.api.registrations import CONTROLLER_INSTALLATIONS, INSTALLED, VALID
 from hedgerow.machinery.conditions import Condition, ConditionStatus, get_or_init, updated
-from hedgerow.machinery.failures import Failure, retryable_failure
+from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
 from hedgerow.machinery.plan import Plan
+from hedgerow.machinery.questions import NotAnswered
+from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.steps import Now
 from hedgerow.registration.conditions import write_conditions
 
@@ -24,15 +26,17 @@ Content: TypeAlias = tuple[ConditionStatus, str, str]
 class Conclusion(NamedTuple):
     """The end of one turn."""
 
-    failure: Failure | None = None
+    problem: str = ""
+    """Why it failed; empty: it has not."""
     conditions: Mapping[str, Content] = {}
     """What they are to say, by type; the others stay as they are."""
+    retryable: bool = True
     requeue_after: float | None = None
 
-    @property
-    def plan(self) -> Plan:
+    def plan(self, key: ObjectKey) -> Plan:
         """The plan of a turn without conditions."""
-        return Plan(failures=(self.failure,) if self.failure else (), requeue_after=self.requeue_after)
+        failure = Failure(CONTROLLER_INSTALLATIONS, key, Problem("", self.problem), retryable=self.retryable)
+        return Plan(failures=(failure,) if self.problem else (), requeue_after=self.requeue_after)
 
     async def write(self, installation: Manifest) -> Plan:
         """Store the conditions of the installation; the plan then."""
@@ -46,21 +50,16 @@ class Conclusion(NamedTuple):
             return [*conditions.values()]
 
         error = await write_conditions(CONTROLLER_INSTALLATIONS, installation, checked, "conditions")
-        if error is None or self.failure is not None:
-            return self.plan
-        return problem(key_of(installation), f"conditions cannot be stored: {error}").plan
+        is_told = error is None or self.problem
+        return (self if is_told else Conclusion(f"conditions cannot be stored: {error}")).plan(key_of(installation))
 
 
-def problem(key: ObjectKey, text: str, conditions: Mapping[str, Content] | None = None) -> Conclusion:
-    """The end of a turn that failed, and is tried again."""
-    return Conclusion(retryable_failure(CONTROLLER_INSTALLATIONS, key, text), conditions or {})
-
-
-def unread(key: ObjectKey, resource: Resource, text: str, *, is_missing: bool = False) -> Conclusion:
-    """The end of a turn that needs an object, which does not exist or cannot be read; `text` says why."""
+def unread(resource: Resource, why: NotAnswered | UnreadableError) -> Conclusion:
+    """The end of a turn that needs an object, which does not exist or cannot be read."""
     name = resource.kind.removeprefix("Controller")
-    status, reason = (
-        (ConditionStatus.FALSE, f"{name}NotFound") if is_missing else (ConditionStatus.UNKNOWN, f"{name}ReadError")
-    )
-    message = f"Referenced {resource.kind} {'does not exist' if is_missing else 'cannot be read'}: {text}"
-    return problem(key, message, {VALID: (status, reason, message)})
+    if isinstance(why, NotAnswered) and why.is_not_found:
+        message = f"Referenced {resource.kind} does not exist: {why.message}"
+        return Conclusion(message, {VALID: (ConditionStatus.FALSE, f"{name}NotFound", message)})
+    text = why.message if isinstance(why, NotAnswered) else str(why)
+    message = f"Referenced {resource.kind} cannot be read: {text}"
+    return Conclusion(message, {VALID: (ConditionStatus.UNKNOWN, f"{name}ReadError", message)})

@@ -47,7 +47,7 @@ from hedgerow.registration.chart_deployment import (
     from_garden,
     managed_resource_key,
 )
-from hedgerow.registration.conclusion import Conclusion, problem, unread
+from hedgerow.registration.conclusion import Conclusion, unread
 from hedgerow.registration.conditions import writes_conditions_of
 from hedgerow.registration.finalizers import with_finalizer
 from hedgerow.registration.garden import garden_watch
@@ -124,7 +124,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Install
     # A cache may not show yet that it is on its way out, or what others wrote into its conditions.
     answer = await from_garden(CONTROLLER_INSTALLATIONS, key.name)
     if isinstance(answer, NotAnswered):
-        return Plan() if answer.is_not_found else problem(key, answer.message).plan
+        return Plan() if answer.is_not_found else Conclusion(answer.message).plan(key)
     try:
         installation = Installation.of(answer.objects[0])
         if installation.seed != context.config.seed:
@@ -143,35 +143,33 @@ async def _install(installation: Installation, context: Context[InstallationConf
     answers = await AtOnce(tuple(questions))
     deployment = _deployment(installation, questions[-1].resource, answers[-1])
     if isinstance(deployment, Conclusion):
-        return await deployment.write(installation.manifest) if is_held else deployment.plan
+        return await deployment.write(installation.manifest) if is_held else deployment.plan(key)
     if deployment is None or not deployment.is_chart:
         return Plan()
     if not is_held:
         result = await _with_finalizer(installation.manifest, is_held=True)
         if result.stored is None:
-            return problem(key, f"failed to add finalizer: {result.error.message}").plan if result.error else Plan()
+            failure = f"failed to add finalizer: {result.error.message}" if result.error else ""
+            return Conclusion(failure).plan(key)
         installation = Installation.of(result.stored)
-    registration = answers[0]
-    if isinstance(registration, NotAnswered):
-        is_missing = registration.is_not_found
-        conclusion = unread(key, CONTROLLER_REGISTRATIONS, registration.message, is_missing=is_missing)
+    if isinstance(answers[0], NotAnswered):
+        conclusion = unread(CONTROLLER_REGISTRATIONS, answers[0])
     else:
         try:
             conclusion = await deploy_chart(installation, deployment, context)
         except UnreadableError as error:
-            conclusion = unread(key, SEEDS, str(error))
+            conclusion = unread(SEEDS, error)
     return await conclusion.write(installation.manifest)
 
 
 def _deployment(installation: Installation, resource: Resource, holder: Answer) -> Deployment | Conclusion | None:
     """How an installation is deployed, or why that is not known; none: by nobody."""
-    key = key_of(installation.manifest)
     if isinstance(holder, NotAnswered):
-        return unread(key, resource, holder.message, is_missing=holder.is_not_found)
+        return unread(resource, holder)
     try:
         return deployment_of(installation, holder.objects[0])
     except UnreadableError as error:
-        return unread(key, resource, str(error))
+        return unread(resource, error)
 
 
 def _with_finalizer(manifest: Manifest, *, is_held: bool) -> MergePatch:
@@ -191,21 +189,20 @@ async def _uninstall(installation: Installation) -> Plan:
         return plan
     key, answer = key_of(installation.manifest), await from_garden(CONTROLLER_INSTALLATIONS, installation.name)
     if isinstance(answer, NotAnswered):
-        return Plan() if answer.is_not_found else problem(key, answer.message).plan
+        return Plan() if answer.is_not_found else Conclusion(answer.message).plan(key)
     error = (await _with_finalizer(answer.objects[0], is_held=False)).error
-    return Plan() if error is None or error.is_not_found else problem(key, error.message).plan
+    return Plan() if error is None or error.is_not_found else Conclusion(error.message).plan(key)
 
 
 async def _unfinished(installation: Installation) -> Conclusion | None:
     """Why the installation cannot go yet; none: nothing of it is in the seed any more."""
-    key = key_of(installation.manifest)
     seed = await from_garden(SEEDS, installation.seed)
     if isinstance(seed, NotAnswered):
-        return unread(key, SEEDS, seed.message, is_missing=seed.is_not_found)
+        return unread(SEEDS, seed)
     managed_resource = managed_resource_key(installation.name)
     subject = f'ManagedResource "{managed_resource.name}"'
     if error := await deploying.remove(managed_resource, _REASON, with_prefix=False):
-        return _failed(key, f"{subject} and its secrets", error)
+        return _failed(f"{subject} and its secrets", error)
     left: Manifest | NotAnswered | ApiError | None = await deploying.look(MANAGED_RESOURCES, managed_resource)
     if left is None:
         namespace = namespace_key(extension_namespace(installation.name))
@@ -214,14 +211,14 @@ async def _unfinished(installation: Installation) -> Conclusion | None:
     if left is None:
         return None
     if isinstance(left, NotAnswered | ApiError):
-        return _failed(key, subject, left.message)
+        return _failed(subject, left.message)
     pending = (ConditionStatus.FALSE, DELETION_PENDING, f"Deletion of {subject} is still pending.")
     return Conclusion(conditions={INSTALLED: pending}, requeue_after=WAIT)
 
 
-def _failed(key: ObjectKey, subject: str, error: str) -> Conclusion:
+def _failed(subject: str, error: str) -> Conclusion:
     message = f"Deletion of {subject} failed: {error}"
-    return problem(key, message, {INSTALLED: (ConditionStatus.FALSE, DELETION_FAILED, message)})
+    return Conclusion(message, {INSTALLED: (ConditionStatus.FALSE, DELETION_FAILED, message)})
 
 
 async def _delete_namespace(key: ObjectKey) -> Manifest | NotAnswered | ApiError | None:
