@@ -7,7 +7,7 @@ Source: controller-registration §2.1.2, §2.5, §2.6, §3.3.
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from hedgerow.admission.extension_validation.kinds import invalid_object
 from hedgerow.admission.registration import RegisteredWebhook, WebhookServer, configurations, written
@@ -71,31 +71,24 @@ _BUCKETS: Final = Read(
     BACKUP_BUCKETS, keeping("metadata.name", "spec.provider.type"), cluster=Cluster.SOURCE, may_be_absent=True
 )
 
+_Review: TypeAlias = Callable[[Resource, AdmissionRequest, Snapshot], Decision | Deciding]
+
 
 def webhooks() -> tuple[Webhook, ...]:
     """Those that a garden may have, the one that changes objects first."""
     deployments = Permission.of(CONTROLLER_DEPLOYMENTS, "get", cluster=Cluster.SOURCE)
-    return (
-        Webhook(DEFAULTS, f"/webhooks/{DEFAULTS}", _reviewing(DEFAULTS, _defaulted)),
-        Webhook(
-            VALIDATION,
-            f"/webhooks/{VALIDATION}",
-            _reviewing(VALIDATION, _validated),
-            reads=(_REGISTRATIONS,),
-            permissions=(deployments,),
-        ),
-        Webhook(
-            USED_TYPES,
-            f"/webhooks/{USED_TYPES}",
-            _reviewing(USED_TYPES, _uses_registered_types),
-            reads=(_REGISTRATIONS, _BUCKETS),
-        ),
+    declared: tuple[tuple[str, _Review, tuple[Read, ...], tuple[Permission, ...]], ...] = (
+        (DEFAULTS, _defaulted, (), ()),
+        (VALIDATION, _validated, (_REGISTRATIONS,), (deployments,)),
+        (USED_TYPES, _uses_registered_types, (_REGISTRATIONS, _BUCKETS), ()),
+    )
+    return tuple(
+        Webhook(name, f"/webhooks/{name}", _reviewing(name, review), reads, permissions=permissions)
+        for name, review, reads, permissions in declared
     )
 
 
-def _reviewing(
-    webhook: str, review: Callable[[Resource, AdmissionRequest, Snapshot], Decision | Deciding]
-) -> Reviewing:
+def _reviewing(webhook: str, review: _Review) -> Reviewing:
     reviews = {resource.kind: mutating(resource, partial(review, resource)) for resource in _REVIEWED[webhook]}
 
     def reviewed(request: AdmissionRequest, snapshot: Snapshot) -> Decision | Deciding:
