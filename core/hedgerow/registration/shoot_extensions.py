@@ -170,6 +170,7 @@ class Work:
         self.shoot, self.namespace, self.now = shoot, namespace, now
         self.generation = str(integer_at(shoot, "metadata", "generation") or 0)
         self.listed = listed_extensions(shoot)
+        self.is_held = FINALIZER in list_at(shoot, "metadata", "finalizers")
         self.is_current: bool | None = None
         self.waits: list[float] = []
         """Seconds after which something takes too long that is awaited."""
@@ -195,19 +196,21 @@ class Work:
         wanted = extensions_for_shoot(
             self.registrations, self.listed, self.namespace, workerless=not has_workers(self.shoot)
         )
-        is_safe = await self._hold(is_held=True) if wanted or self.existing else True
-        if not is_safe or not await self._label(self.namespace_object):
+        if (wanted or self.existing) and not await self._hold(is_held=True):
+            return
+        if not await self._label(self.namespace_object):
             return
         if self.knows_all_types:
             stale = [each for each in self.existing.values() if readable_text(each, "spec", "type") not in wanted]
             await self._delete(stale)
         before = [each for each in wanted.values() if is_before(each.lifecycle, "reconcile")]
         after = [each for each in wanted.values() if each not in before]
-        hibernates = boolean_at(self.shoot, "spec", "hibernation", "enabled")
-        phases = ((after, True), (before, self.is_down)) if hibernates else ((before, True), (after, self.is_up))
-        for extensions, is_time in phases:
-            if not is_time or not await self._deployed(extensions):
-                return
+        if boolean_at(self.shoot, "spec", "hibernation", "enabled"):
+            first, then, is_time = after, before, self.is_down
+        else:
+            first, then, is_time = before, after, self.is_up
+        if await self._deployed(first) and is_time:
+            await self._deployed(then)
 
     async def delete(self) -> None:
         """Delete the Extensions of the Shoot, in order, and let the Shoot go."""
@@ -220,7 +223,7 @@ class Work:
         before = [each for each in self.existing.values() if goes_before(each)]
         after = [each for each in self.existing.values() if each not in before]
         await self._delete(before or (after if self.is_down else []))
-        if not self.existing and await self._has_none():
+        if self.is_held and not self.existing and await self._has_none():
             await self._hold(is_held=False)
 
     async def _is_current(self) -> bool:
@@ -246,7 +249,7 @@ class Work:
 
     async def _hold(self, *, is_held: bool) -> bool:
         """Keep the Shoot until its Extensions are gone, or let it go; True if that is done."""
-        if (FINALIZER in list_at(self.shoot, "metadata", "finalizers")) is is_held:
+        if self.is_held is is_held:
             return True
         reason = "shoot-held" if is_held else "extensions-gone"
         return self._has_succeeded(await with_finalizer(SHOOTS, self.shoot, FINALIZER, reason, is_held=is_held))

@@ -351,6 +351,13 @@ def test_a_shoot_is_let_go_where_there_are_no_extensions_at_all(monkeypatch: pyt
     assert (seed.shoot or {})["metadata"]["finalizers"] == ["theirs.example.com/x"]
 
 
+def test_nothing_is_asked_about_a_shoot_that_is_let_go_already() -> None:
+    seed = Seed(NAMESPACE, of=shoot(extensions=BOTH, finalizers=["theirs.example.com/x"], deletionTimestamp=THEN))
+    seed.turn()
+
+    assert seed.stage.turns[-1].steps == ()
+
+
 def test_an_extension_that_is_gone_meanwhile_is_deleted() -> None:
     seed = Seed(NAMESPACE, DOWN, extension("late"), of=GOING)
     seed.stage.at_moment = lambda _moment: seed.stage.remove(in_target(extension("late"))[0])
