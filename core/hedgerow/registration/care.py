@@ -6,7 +6,7 @@ Source: controller-registration §9.
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from hedgerow.api.managed_resources import (
     MANAGED_RESOURCES,
@@ -144,38 +144,27 @@ def _unread(name: ObjectKey, answer: NotAnswered) -> str:
     return f'Failed to get ManagedResource "{name}": {answer.message}'
 
 
-class _Aspect(NamedTuple):
-    """A condition of a ManagedResource, and what the installation says when it is as expected, and when not."""
-
-    source: str
-    expected: ConditionStatus
-    fine: tuple[str, str]
-    """Reason and message; the status is the expected one."""
-    otherwise: tuple[ConditionStatus, str]
-    """Status and reason."""
-
-
 _ASPECTS: Final = {
-    HEALTHY: _Aspect(
+    HEALTHY: (
         RESOURCES_HEALTHY,
-        ConditionStatus.TRUE,
+        "ControllerNotHealthy",
         ("ControllerHealthy", "The controller running in the seed cluster is healthy."),
-        (ConditionStatus.FALSE, "ControllerNotHealthy"),
     ),
-    INSTALLED: _Aspect(
+    INSTALLED: (
         RESOURCES_APPLIED,
-        ConditionStatus.TRUE,
+        "InstallationPending",
         ("InstallationSuccessful", "The controller was successfully installed in the seed cluster."),
-        (ConditionStatus.FALSE, "InstallationPending"),
     ),
-    PROGRESSING: _Aspect(
+    PROGRESSING: (
         RESOURCES_PROGRESSING,
-        ConditionStatus.FALSE,
+        "ControllerNotRolledOut",
         ("ControllerRolledOut", "The controller has been rolled out successfully."),
-        (ConditionStatus.TRUE, "ControllerNotRolledOut"),
     ),
 }
-"""In the order in which they are written."""
+"""The condition of a ManagedResource behind each of an installation, in the order in which they are written.
+
+Beside the reason while that is not as expected, and reason and message once it is.
+"""
 
 
 def _conditions(
@@ -183,26 +172,29 @@ def _conditions(
 ) -> list[Condition]:
     """The conditions of an installation, given its ManagedResource, or why that is not known."""
     conditions = []
-    for type_, aspect in _ASPECTS.items():
+    for type_, (source, pending, fine) in _ASPECTS.items():
+        expected, other = ConditionStatus.TRUE, ConditionStatus.FALSE
+        if type_ == PROGRESSING:
+            expected, other = other, expected
         if isinstance(found, NotAnswered):
             content = (ConditionStatus.UNKNOWN, "SeedReadError", _unread(name, found))
-        elif (problem := _problem(found, name, aspect)) is not None:
-            content = (*aspect.otherwise, problem)
+        elif (problem := _problem(found, name, source, expected)) is not None:
+            content = (other, pending, problem)
         else:
-            content = (aspect.expected, *aspect.fine)
+            content = (expected, *fine)
         conditions.append(updated(get_or_init(existing, type_, now), *content, now=now))
     return conditions
 
 
-def _problem(managed_resource: Manifest, name: ObjectKey, aspect: _Aspect) -> str | None:
-    """Why an aspect is not as expected. Only applied means the latest generation; the others may be of an older one."""
+def _problem(managed_resource: Manifest, name: ObjectKey, source: str, expected: str) -> str | None:
+    """What is not as expected. Only applied has to be the latest generation; healthy may be an older one."""
     generation = integer_at(managed_resource, "metadata", "generation") or 0
     observed = integer_at(managed_resource, "status", "observedGeneration") or 0
-    if aspect.source == RESOURCES_APPLIED and observed != generation:
+    if source == RESOURCES_APPLIED and observed != generation:
         return f"observed generation of managed resource {name} outdated ({observed}/{generation})"
-    condition = find(conditions_of(managed_resource), aspect.source)
+    condition = find(conditions_of(managed_resource), source)
     if condition is None:
-        return f"condition {aspect.source} for managed resource {name} has not been reported yet"
-    if condition.status == aspect.expected:
+        return f"condition {source} for managed resource {name} has not been reported yet"
+    if condition.status == expected:
         return None
-    return f"condition {aspect.source} of managed resource {name} is {condition.status}: {condition.message}"
+    return f"condition {source} of managed resource {name} is {condition.status}: {condition.message}"

@@ -15,7 +15,7 @@ from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.reading import integer_at, list_at, object_at, objects_at, text_at, with_value
 from hedgerow.machinery.scalars import format_nanoseconds, format_timestamp, parse_timestamp
-from hedgerow.registration.registrations import EXTENSION, LIFECYCLE, Lifecycle, Registration
+from hedgerow.registration.registrations import EXTENSION, LIFECYCLE, Registration
 from hedgerow.registration.wanted import ListedExtension, globally_enabled
 
 TIMESTAMP: Final = DELETION_TIMESTAMP
@@ -23,7 +23,6 @@ TIMESTAMP: Final = DELETION_TIMESTAMP
 LABEL_PREFIX: Final = "extensions.gardener.cloud/"
 """Of the labels of a Shoot's namespace by which webhooks of extensions select it."""
 DEFAULT_TIMEOUT: Final = timedelta(minutes=3)
-DEFAULT_LIFECYCLE: Final = Lifecycle(**LIFECYCLE)
 PATIENCE_WITH_ERRORS: Final = timedelta(seconds=30)
 """An error that the extension controller still tells after this time ends the wait."""
 
@@ -40,7 +39,7 @@ class ExtensionSpec(NamedTuple):
     """None: it has none."""
     timeout: timedelta
     """For how long it may take until it is ready."""
-    lifecycle: Lifecycle
+    lifecycle: Mapping[str, str]
 
 
 def extensions_for_shoot(
@@ -80,7 +79,7 @@ def registered_extensions(registrations: Iterable[Registration], namespace: str)
             each.type,
             None,
             each.reconcile_timeout or DEFAULT_TIMEOUT,
-            each.lifecycle or DEFAULT_LIFECYCLE,
+            each.lifecycle or LIFECYCLE,
         )
         for each in sorted(found, key=lambda each: each.primary)
     }
@@ -93,9 +92,9 @@ def namespace_labels(registrations: Iterable[Registration], listed: Iterable[Lis
     return {f"{LABEL_PREFIX}{type_}": "true" for type_, is_enabled in enabled.items() if is_enabled}
 
 
-def is_before(lifecycle: Lifecycle, operation: Operation) -> bool:
+def is_before(lifecycle: Mapping[str, str], operation: Operation) -> bool:
     """True if an Extension is worked on before the kube-apiserver is deployed or, with `delete`, deleted (§12.2)."""
-    when: str = getattr(lifecycle, operation)
+    when = lifecycle.get(operation)
     return when == BEFORE if LIFECYCLE[operation] == AFTER else when != AFTER
 
 

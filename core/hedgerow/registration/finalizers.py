@@ -46,10 +46,7 @@ REGISTRATIONS: Final = Protection(
     INSTALLATIONS_BY_REGISTRATION,
 )
 SEEDS_WITH_INSTALLATIONS: Final = Protection(
-    "controllerregistration-seed-finalizer",
-    SEEDS,
-    "core.gardener.cloud/controllerregistration",
-    INSTALLATIONS_BY_SEED,
+    "controllerregistration-seed-finalizer", SEEDS, "core.gardener.cloud/controllerregistration", INSTALLATIONS_BY_SEED
 )
 DEPLOYMENTS: Final = Protection(
     "controllerdeployment",

@@ -70,12 +70,7 @@ def garden_watch(
 ) -> Watch:
     """The watch of Seeds, registrations, deployments or installations."""
     return Watch(
-        resource,
-        _TRANSFORMS[resource],
-        enqueue,
-        predicate,
-        cluster=Cluster.SOURCE,
-        is_desired_state=is_desired_state,
+        resource, _TRANSFORMS[resource], enqueue, predicate, cluster=Cluster.SOURCE, is_desired_state=is_desired_state
     )
 
 

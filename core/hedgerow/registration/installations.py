@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS, HELM
 from hedgerow.machinery.conditions import condition_status
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, resource_version_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of
 from hedgerow.machinery.reading import UnreadableError, list_at, object_at, text_at
 
 FINALIZER: Final = "core.gardener.cloud/controllerinstallation"
@@ -21,7 +21,6 @@ class Installation:
     """One ControllerInstallation."""
 
     name: str
-    resource_version: str
     is_terminating: bool
     registration: str
     seed: str
@@ -35,7 +34,6 @@ class Installation:
         reference = object_at(manifest, "spec").get("deploymentRef")
         return cls(
             name=key_of(manifest).name,
-            resource_version=resource_version_of(manifest) or "",
             is_terminating=is_terminating(manifest),
             registration=text_at(manifest, "spec", "registrationRef", "name") or "",
             seed=text_at(manifest, "spec", "seedRef", "name") or "",

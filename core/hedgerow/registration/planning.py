@@ -8,7 +8,6 @@ Source: controller-registration §4.2, §4.3; decisions, "Registration".
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
 from returns import result
@@ -26,7 +25,16 @@ from hedgerow.api.registrations import (
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus
 from hedgerow.machinery.failures import Failure, Problem, retryable_failure
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, labels_of, uid_of
+from hedgerow.machinery.objects import (
+    Manifest,
+    ObjectKey,
+    Resource,
+    is_terminating,
+    key_of,
+    labels_of,
+    resource_version_of,
+    uid_of,
+)
 from hedgerow.machinery.plan import Action, Create, Delete, Event
 from hedgerow.machinery.reading import UnreadableError, object_at, text_at
 from hedgerow.machinery.selectors import parse_label_selector
@@ -179,11 +187,11 @@ class _Planning:
         domains, incomplete = Domains.of(inputs.domain_secrets)
         if incomplete:
             self._warn("DomainSecretIncomplete", f"provider or domain is not annotated at Secret {_some(incomplete)}")
-        buckets = dict(self._each(_name_and_provider, BACKUP_BUCKETS, inputs.backup_buckets))
+        buckets = dict(self._each(_name_and("spec", "provider", "type"), BACKUP_BUCKETS, inputs.backup_buckets))
         for name, provider in buckets.items():
             demands[type_id(BACKUP_BUCKET, provider)].append(f"BackupBucket {name}")
         astray = []
-        for name, bucket in self._each(_name_and_bucket, BACKUP_ENTRIES, inputs.backup_entries):
+        for name, bucket in self._each(_name_and("spec", "bucketName"), BACKUP_ENTRIES, inputs.backup_entries):
             if bucket in buckets:
                 demands[type_id(BACKUP_ENTRY, buckets[bucket])].append(f"BackupEntry {name}")
             else:
@@ -270,41 +278,31 @@ class _Planning:
                 return
         existing = self.installations[name]
         current = [each for each in existing if not each.is_terminating]
-        desired = partial(
-            with_content,
-            seed=self.inputs.seed,
-            seed_hash=seed_hash,
-            registration=registration,
-            deployment=deployment,
-        )
+        content = (self.inputs.seed, seed_hash, registration, deployment)
         if len(current) > 1:
             self._warn("SeveralInstallations", f"{name} is installed as {_some([each.name for each in current])}")
         if current:
             oldest = min(current, key=_age).manifest
-            self.actions += update(oldest, desired(oldest))
+            self.actions += update(oldest, with_content(oldest, *content))
         elif existing:
             problem = f'cannot deploy new ControllerInstallation for "{name}" because'
             self._fail(f"{problem} the deletion of the old ControllerInstallation is still pending", name)
         else:
-            new = new_installation(name, self.key.name, {key_of(each).name for each in self.inputs.installations})
-            self.actions.append(Create(CONTROLLER_INSTALLATIONS, desired(new), reason, Cluster.SOURCE))
+            taken = {key_of(each).name for each in self.inputs.installations}
+            new = with_content(new_installation(name, self.key.name, taken), *content)
+            self.actions.append(Create(CONTROLLER_INSTALLATIONS, new, reason, Cluster.SOURCE))
 
     def _deletions(self, needed: Collection[str]) -> Iterator[Action]:
         for name in sorted(self.installations.keys() - self.wanted):
             is_going = is_terminating(self.registrations[name].manifest)
             reason = "seed-not-selected" if name in needed else "registration-deleted" if is_going else "not-wanted"
-            for each in self.installations[name]:
-                if not each.is_terminating:
-                    key, uid, version = ObjectKey("", each.name), uid_of(each.manifest), each.resource_version or None
-                    yield Delete(CONTROLLER_INSTALLATIONS, key, reason, uid, version, cluster=Cluster.SOURCE)
+            for manifest in (each.manifest for each in self.installations[name] if not each.is_terminating):
+                key, uid, version = key_of(manifest), uid_of(manifest), resource_version_of(manifest)
+                yield Delete(CONTROLLER_INSTALLATIONS, key, reason, uid, version, cluster=Cluster.SOURCE)
 
 
-def _name_and_provider(bucket: Manifest) -> tuple[str, str]:
-    return key_of(bucket).name, text_at(bucket, "spec", "provider", "type") or ""
-
-
-def _name_and_bucket(entry: Manifest) -> tuple[str, str]:
-    return str(key_of(entry)), text_at(entry, "spec", "bucketName") or ""
+def _name_and(*path: str) -> Callable[[Manifest], tuple[str, str]]:
+    return lambda manifest: (str(key_of(manifest)), text_at(manifest, *path) or "")
 
 
 def _age(installation: Installation) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from hedgerow.machinery.reading import (
     object_at,
     objects_at,
     text_at,
+    texts_at,
     with_each,
     with_value,
 )
@@ -60,15 +61,6 @@ def _resource_with_defaults(resource: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Lifecycle:
-    """Before or after which state of a Shoot's kube-apiserver its Extension is worked on."""
-
-    reconcile: str
-    delete: str
-    migrate: str
-
-
-@dataclass(frozen=True, slots=True)
 class ServedType:
     """One kind and type that an extension controller serves."""
 
@@ -76,12 +68,12 @@ class ServedType:
     type: str
     primary: bool
     globally_enabled: bool
-    """True: every Shoot has such an Extension that does not opt out."""
+    """Every Shoot has such an Extension that does not opt out."""
     workerless_supported: bool
     reconcile_timeout: timedelta | None
     """Of Extensions; none for other kinds."""
-    lifecycle: Lifecycle | None
-    """Of Extensions."""
+    lifecycle: Mapping[str, str]
+    """Of Extensions: before or after the Shoot's kube-apiserver, by operation; empty for other kinds."""
 
     @property
     def id(self) -> str:
@@ -91,7 +83,6 @@ class ServedType:
     @classmethod
     def of(cls, resource: Mapping[str, Any]) -> Self:
         """The entry of `spec.resources` of a registration with defaults; UnreadableError names what is wrong."""
-        lifecycle = object_at(resource, "lifecycle")
         return cls(
             kind=text_at(resource, "kind") or "",
             type=text_at(resource, "type") or "",
@@ -99,7 +90,7 @@ class ServedType:
             globally_enabled=boolean_at(resource, "globallyEnabled") is True,
             workerless_supported=boolean_at(resource, "workerlessSupported") is True,
             reconcile_timeout=_duration(text_at(resource, "reconcileTimeout")),
-            lifecycle=Lifecycle(**{name: text_at(lifecycle, name) or "" for name in LIFECYCLE}) if lifecycle else None,
+            lifecycle=texts_at(resource, "lifecycle"),
         )
 
 

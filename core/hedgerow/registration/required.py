@@ -3,7 +3,7 @@
 Source: controller-registration §10.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -28,19 +28,10 @@ from hedgerow.registration.registrations import Registration, ServedType
 
 LOOK_AGAIN: Final = 10.0
 """Seconds until kinds are looked for again that have not been listed yet: an empty list brings no event."""
-_NONE_LEFT: Final = (
-    "no extension objects exist in the seed having the kind/type combinations the controller is responsible for"
-)
-
-
-def _by_type(resource: Resource) -> Index[str]:
-    return Index(
-        f"{resource.plural} by type", resource, lambda each: filter(None, [readable_text(each, "spec", "type")])
-    )
-
-
-_BY_TYPE: Final = {kind: _by_type(resource) for kind, resource in EXTENSION_KINDS.items()}
-_transform: Final = keeping("metadata.namespace", "metadata.name", "metadata.uid", "spec.type")
+_BY_TYPE: Final[Mapping[str, Index[str]]] = {
+    kind: Index(f"{kind} by type", resource, lambda each: filter(None, [readable_text(each, "spec", "type")]))
+    for kind, resource in EXTENSION_KINDS.items()
+}
 
 
 def required_controller(config: CheckConfig, concurrency: int = 1) -> Controller[CheckConfig]:
@@ -57,6 +48,7 @@ def required_controller(config: CheckConfig, concurrency: int = 1) -> Controller
         registrations = snapshot.by_index(REGISTRATIONS_BY_KIND, kind)
         return [key for registration in registrations for key in of_registration(registration, snapshot)]
 
+    kept = keeping("metadata.namespace", "metadata.name", "metadata.uid", "spec.type")
     generation_changed = creation_deletion_or(lambda old, new: _generation(old) != _generation(new))
     type_changed = creation_deletion_or(lambda old, new: old.get("spec") != new.get("spec"))
     return Controller(
@@ -67,14 +59,7 @@ def required_controller(config: CheckConfig, concurrency: int = 1) -> Controller
             garden_watch(CONTROLLER_INSTALLATIONS, own, is_creation),
             garden_watch(CONTROLLER_REGISTRATIONS, of_registration, generation_changed),
             *(
-                Watch(
-                    resource,
-                    _transform,
-                    partial(of_kind, kind),
-                    type_changed,
-                    may_be_absent=True,
-                    required_for_sync=False,
-                )
+                Watch(resource, kept, partial(of_kind, kind), type_changed, may_be_absent=True, required_for_sync=False)
                 for kind, resource in EXTENSION_KINDS.items()
             ),
         ),
@@ -136,4 +121,7 @@ def required(
         return ConditionStatus.TRUE, "ExtensionObjectsExist", message
     if None in found.values():
         return None
-    return ConditionStatus.FALSE, "NoExtensionObjects", _NONE_LEFT
+    message = (
+        "no extension objects exist in the seed having the kind/type combinations the controller is responsible for"
+    )
+    return ConditionStatus.FALSE, "NoExtensionObjects", message

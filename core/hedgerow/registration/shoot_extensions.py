@@ -40,7 +40,6 @@ from hedgerow.machinery.selectors import field_query
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import concurrently
 from hedgerow.registration.extensions import (
-    DEFAULT_LIFECYCLE,
     LABEL_PREFIX,
     PATIENCE_WITH_ERRORS,
     TIMESTAMP,
@@ -54,7 +53,7 @@ from hedgerow.registration.extensions import (
 )
 from hedgerow.registration.finalizers import with_finalizer
 from hedgerow.registration.garden import SHOOTS_BY_NAMESPACE, garden_watch, readable_text
-from hedgerow.registration.registrations import Registration
+from hedgerow.registration.registrations import LIFECYCLE, Registration
 from hedgerow.registration.wanted import has_workers, listed_extensions
 
 FINALIZER: Final = "core.gardener.cloud/shootextensions"
@@ -218,7 +217,7 @@ class Work:
 
         def goes_before(extension: Manifest) -> bool:
             known = registered.get(readable_text(extension, "spec", "type") or "")
-            return is_before(known.lifecycle if known else DEFAULT_LIFECYCLE, "delete")
+            return is_before(known.lifecycle if known else LIFECYCLE, "delete")
 
         before = [each for each in self.existing.values() if goes_before(each)]
         after = [each for each in self.existing.values() if each not in before]

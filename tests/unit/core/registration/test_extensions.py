@@ -16,12 +16,12 @@ from hedgerow.registration.extensions import (
     namespace_labels,
     requested_extension,
 )
-from hedgerow.registration.registrations import Lifecycle, Registration
+from hedgerow.registration.registrations import LIFECYCLE, Registration
 from hedgerow.registration.wanted import ListedExtension
 from tests.unit.core.registration.objects import registration
 
 MINUTE = timedelta(minutes=1)
-DEFAULT = Lifecycle("AfterKubeAPIServer", "BeforeKubeAPIServer", "BeforeKubeAPIServer")
+DEFAULT = LIFECYCLE
 FOO: dict[str, Any] = {"kind": "Extension", "type": "foo", "reconcileTimeout": "5m"}
 BAR: dict[str, Any] = {"kind": "Extension", "type": "bar", "globallyEnabled": True}
 OTHER: dict[str, Any] = {"kind": "Worker", "type": "other", "globallyEnabled": True}
@@ -100,7 +100,7 @@ LIFECYCLES = {  # G13, and the same of deletions and migrations
 
 @pytest.mark.parametrize(("operation", "when"), LIFECYCLES)
 def test_a_lifecycle_says_when_an_extension_is_worked_on(operation: Any, when: str) -> None:
-    lifecycle = Lifecycle(**{**dict.fromkeys(("reconcile", "delete", "migrate"), "other"), operation: when})
+    lifecycle = {**dict.fromkeys(("reconcile", "delete", "migrate"), "other"), operation: when}
 
     assert is_before(lifecycle, operation) is LIFECYCLES[operation, when]
 

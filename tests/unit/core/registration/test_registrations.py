@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hedgerow.machinery.reading import UnreadableError
-from hedgerow.registration.registrations import Lifecycle, Registration, ServedType, with_defaults
+from hedgerow.registration.registrations import Registration, ServedType, with_defaults
 
 LIFECYCLE = {"reconcile": "AfterKubeAPIServer", "delete": "BeforeKubeAPIServer", "migrate": "BeforeKubeAPIServer"}
 
@@ -66,7 +66,7 @@ def test_a_registration_is_read_with_its_defaults() -> None:
             globally_enabled=False,
             workerless_supported=False,
             reconcile_timeout=timedelta(minutes=3),
-            lifecycle=Lifecycle(**LIFECYCLE),
+            lifecycle=LIFECYCLE,
         ),
     )
 
