@@ -1,12 +1,12 @@
-"""What a ControllerInstallation contains, and how it is named.
+"""What a ControllerInstallation contains, and how it is named. Nothing decides by the hashes in its labels.
 
-Source: controller-registration §4.5.
+Source: controller-registration §3.4, §4.5.
 """
 
 import hashlib
 import itertools
-from collections.abc import Container, Iterator
-from typing import Final
+from collections.abc import Container, Iterator, Mapping
+from typing import Any, Final
 
 from hedgerow.api.registrations import (
     CONTROLLER_DEPLOYMENTS,
@@ -19,9 +19,17 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, Resource, annotations_of, key_of, labels_of, resource_version_of
 from hedgerow.machinery.patches import merge_patch
 from hedgerow.machinery.plan import MergePatch
-from hedgerow.registration.hashes import SPEC_HASH, deployment_hash
-from hedgerow.registration.registrations import Registration
+from hedgerow.machinery.reading import object_at
+from hedgerow.registration.registrations import Registration, with_defaults
 
+SPEC_HASH: Final = "specHash"
+"""Field of a cached object: the hash of what the cache leaves out."""
+_REQUIRED_OF_SEEDS: Final[Mapping[str, Any]] = {
+    "dns": {},
+    "networks": {"pods": "", "services": ""},
+    "provider": {"type": "", "region": ""},
+}
+"""What the reference writes of every Seed, even if it is empty."""
 _LONGEST_BASE: Final = 47
 """Of a name, so that the namespace `extension-<name>` has a valid one."""
 _REASONS: Final = {
@@ -31,12 +39,47 @@ _REASONS: Final = {
 }
 
 
+def spec_hash(value: Mapping[str, Any]) -> str:
+    """A short hash of the texts, booleans and objects in an object; names, numbers, lists and nulls do not matter."""
+    return _hash(value)[:16]
+
+
+def seed_spec_hash(seed: Manifest) -> str:
+    """The hash of a Seed's specification."""
+    spec = object_at(seed, "spec")
+    stated = {name: {**default, **object_at(seed, "spec", name)} for name, default in _REQUIRED_OF_SEEDS.items()}
+    if spec.get("backup") is not None:
+        stated["backup"] = {"secretRef": {}, **object_at(seed, "spec", "backup")}
+    return spec_hash({**spec, **stated})
+
+
+def registration_hash(registration: Manifest) -> str:
+    """The hash of a ControllerRegistration's specification with its defaults; UnreadableError as readers say."""
+    return spec_hash(object_at(with_defaults(registration), "spec"))
+
+
+def deployment_hash(deployment: Manifest) -> str:
+    """The hash of how a ControllerDeployment deploys."""
+    return spec_hash({name: deployment.get(name) for name in ("type", "providerConfig")})
+
+
+def _hash(value: Any) -> str:
+    if isinstance(value, (dict, Mapping)):
+        value = "".join(_hash(value[name]) for name in sorted(value))
+    elif isinstance(value, bool):
+        value = "true" if value else "false"
+    elif not isinstance(value, str):
+        return ""
+    return hashlib.sha256(value.encode()).hexdigest()
+
+
 def with_content(
     installation: Manifest, seed: Manifest, seed_hash: str, registration: Registration, deployment: Manifest | None
 ) -> Manifest:
     """The installation of a registration in a seed; other labels and annotations stay."""
     labels, annotations = {**labels_of(installation)}, {**annotations_of(installation)}
-    labels |= {"seed-spec-hash": seed_hash, "registration-spec-hash": registration.spec_hash}
+    labels["seed-spec-hash"] = seed_hash
+    labels["registration-spec-hash"] = registration.manifest.get(SPEC_HASH) or registration_hash(registration.manifest)
     spec = {
         "seedRef": _reference(SEEDS, seed),
         "registrationRef": _reference(CONTROLLER_REGISTRATIONS, registration.manifest),

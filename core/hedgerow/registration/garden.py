@@ -19,10 +19,9 @@ from hedgerow.api.registrations import (
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Watch, every_change, no_key
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
-from hedgerow.machinery.reading import UnreadableError, keeping, object_at, objects_at, text_at
+from hedgerow.machinery.reading import UnreadableError, keeping, objects_at, text_at
 from hedgerow.machinery.snapshot import Index, Snapshot
-from hedgerow.registration.hashes import SPEC_HASH, deployment_hash, spec_hash
-from hedgerow.registration.registrations import with_defaults
+from hedgerow.registration.content import SPEC_HASH, deployment_hash, registration_hash
 
 _METADATA: Final = tuple(
     f"metadata.{name}" for name in ("name", "uid", "resourceVersion", "generation", "deletionTimestamp", "finalizers")
@@ -39,7 +38,7 @@ _kept_of_deployment: Final = keeping(*_METADATA, "type")
 def transform_registration(registration: Manifest) -> Manifest:
     """What decisions read of a registration: neither chart nor values, which are large, but the hash."""
     try:
-        digest = spec_hash(object_at(with_defaults(registration), "spec"))
+        digest = registration_hash(registration)
     except UnreadableError:
         digest = ""
     return {**_kept_of_registration(registration), SPEC_HASH: digest}

@@ -38,9 +38,8 @@ from hedgerow.machinery.objects import (
 from hedgerow.machinery.plan import Action, Create, Delete, Event
 from hedgerow.machinery.reading import UnreadableError, object_at, text_at
 from hedgerow.machinery.selectors import parse_label_selector
-from hedgerow.registration.content import new_installation, update, with_content
+from hedgerow.registration.content import new_installation, seed_spec_hash, update, with_content
 from hedgerow.registration.garden import INSTALLATIONS_BY_SEED
-from hedgerow.registration.hashes import seed_spec_hash
 from hedgerow.registration.installations import Installation
 from hedgerow.registration.registrations import Registration, type_id
 from hedgerow.registration.validation import problems_of

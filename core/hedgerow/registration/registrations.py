@@ -26,7 +26,6 @@ from hedgerow.machinery.reading import (
     with_value,
 )
 from hedgerow.machinery.scalars import format_duration, parse_duration
-from hedgerow.registration.hashes import SPEC_HASH, spec_hash
 
 EXTENSION: Final = "Extension"
 LIFECYCLE: Final = {"reconcile": AFTER, "delete": BEFORE, "migrate": BEFORE}
@@ -113,7 +112,6 @@ class Registration:
     """One of `Policy`, unless nobody has validated the object; empty: it deploys nothing."""
     deployment_refs: tuple[str, ...]
     """Names of ControllerDeployments; the first counts."""
-    spec_hash: str
     manifest: Manifest
     """With defaults."""
 
@@ -127,7 +125,6 @@ class Registration:
             served=each_at(ServedType.of, manifest, "spec", "resources"),
             policy=text_at(manifest, "spec", "deployment", "policy") or "",
             deployment_refs=tuple(text_at(reference, "name") or "" for reference in references),
-            spec_hash=manifest.get(SPEC_HASH) or spec_hash(object_at(manifest, "spec")),
             manifest=manifest,
         )
 
