@@ -28,7 +28,7 @@ from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, find, get_or_init, updated
 from hedgerow.machinery.controller import Context, Controller, Watch
 from hedgerow.machinery.failures import Failure, retryable_failure
-from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, labels_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, labels_of
 from hedgerow.machinery.plan import Plan, failed
 from hedgerow.machinery.questions import NOT_FOUND, Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, integer_at, keeping
@@ -41,22 +41,18 @@ from hedgerow.registration.conditions import (
     writes_conditions_of,
 )
 from hedgerow.registration.garden import garden_watch
-from hedgerow.registration.installations import Installation, is_chart, is_for
+from hedgerow.registration.installations import Installation, is_chart, is_for, own_keys
 
 
 def care_controller(config: CheckConfig, concurrency: int = 20) -> Controller[CheckConfig]:
     """The controller for a configuration."""
-
-    def own(installation: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-        return (key_of(installation),) if is_for(config.seed, installation) else ()
-
     holders = (CONTROLLER_REGISTRATIONS, CONTROLLER_DEPLOYMENTS)
     return Controller(
         name="controllerinstallation-care",
         primary=CONTROLLER_INSTALLATIONS,
         primary_cluster=Cluster.SOURCE,
         watches=(
-            garden_watch(CONTROLLER_INSTALLATIONS, own, is_creation),
+            garden_watch(CONTROLLER_INSTALLATIONS, own_keys(config.seed), is_creation),
             Watch(
                 MANAGED_RESOURCES,
                 keeping(

@@ -75,8 +75,9 @@ async def write_conditions(
     In a conflict the object is read again, and the writer asked again, if the object is still the same and `applies`.
     One that is gone needs no conditions.
     """
-    key, manifest = key_of(garden_object), garden_object
-    for attempt in range(1, MOST_ATTEMPTS + 1):
+    key, manifest, attempts = key_of(garden_object), garden_object, 0
+    while True:
+        attempts += 1
         existing = conditions_of(manifest)
         conditions = merge(existing, *checked(existing))
         if conditions == existing:
@@ -86,7 +87,7 @@ async def write_conditions(
         error = (await MergePatch(resource, key, patch, reason, version, "status", Cluster.SOURCE)).error
         if error is None or error.is_not_found:
             return None
-        if error.code != _CONFLICT or attempt == MOST_ATTEMPTS:
+        if error.code != _CONFLICT or attempts == MOST_ATTEMPTS:
             return error.message
         answer = await ObjectQuestion(resource, key, Cluster.SOURCE)
         if isinstance(answer, NotAnswered):
@@ -94,4 +95,3 @@ async def write_conditions(
         (manifest,) = answer.objects
         if uid_of(manifest) != uid_of(garden_object) or not applies(manifest):
             return None
-    return None

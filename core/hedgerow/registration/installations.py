@@ -3,7 +3,7 @@
 Source: controller-registration §2.3, §3.2.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Self
 
@@ -11,6 +11,7 @@ from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_REGIST
 from hedgerow.machinery.conditions import condition_status
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of
 from hedgerow.machinery.reading import UnreadableError, list_at, object_at, text_at
+from hedgerow.machinery.snapshot import Snapshot
 
 FINALIZER: Final = "core.gardener.cloud/controllerinstallation"
 """Held while something of the installation may be in the seed."""
@@ -99,3 +100,8 @@ def is_for(seed: str, installation: Manifest) -> bool:
         return seed in {"", text_at(installation, "spec", "seedRef", "name")}
     except UnreadableError:
         return True
+
+
+def own_keys(seed: str) -> Callable[[Manifest, Snapshot], tuple[ObjectKey, ...]]:
+    """What a watch of installations enqueues: those that are for a Seed."""
+    return lambda installation, _snapshot: (key_of(installation),) if is_for(seed, installation) else ()

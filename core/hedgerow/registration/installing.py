@@ -51,7 +51,7 @@ from hedgerow.registration.conclusion import Conclusion, unread
 from hedgerow.registration.conditions import writes_conditions_of
 from hedgerow.registration.finalizers import with_finalizer
 from hedgerow.registration.garden import garden_watch
-from hedgerow.registration.installations import FINALIZER, Deployment, Installation, deployment_of, is_for
+from hedgerow.registration.installations import FINALIZER, Deployment, Installation, deployment_of, is_for, own_keys
 from hedgerow.resource_manager.builder import deploying
 
 WAIT: Final = 30.0
@@ -63,15 +63,12 @@ _DONE: Final = (ConditionStatus.FALSE, "DeletionSuccessful", "Deletion of old re
 
 def installation_controller(config: InstallationConfig, concurrency: int = 20) -> Controller[InstallationConfig]:
     """The controller for a configuration."""
-
-    def own_key(installation: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-        return (key_of(installation),) if is_for(config.seed, installation) else ()
-
+    own = own_keys(config.seed)
     return Controller(
         name="controllerinstallation",
         primary=CONTROLLER_INSTALLATIONS,
         primary_cluster=Cluster.SOURCE,
-        watches=(garden_watch(CONTROLLER_INSTALLATIONS, own_key, asks_for_installation, is_desired_state=True),),
+        watches=(garden_watch(CONTROLLER_INSTALLATIONS, own, asks_for_installation, is_desired_state=True),),
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,

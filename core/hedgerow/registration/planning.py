@@ -8,7 +8,7 @@ Source: controller-registration §4.2, §4.3; decisions, "Registration".
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from returns import result
 
@@ -109,14 +109,6 @@ def plan_installations(inputs: SeedInputs, config: PlanningConfig) -> Installati
     return InstallationPlan(actions, failures, events, dict(planning.demands), planning.wanted)
 
 
-_OFFERS: Final = {
-    "ExtensionNotRegistered": "the Seed needs, but no ControllerRegistration offers",
-    "NoPrimaryController": "no ControllerRegistration controls primarily",
-    "SeveralPrimaryControllers": "several ControllerRegistrations control primarily",
-}
-"""Reasons of warnings about kinds and types, and the beginning of each."""
-
-
 class _Planning:
     """The planning for one seed, and what is found wrong on the way."""
 
@@ -214,18 +206,23 @@ class _Planning:
             for registration in self.registrations.values()
             for id_ in {served.id for served in registration.served if served.primary}
         )
-        warnings = defaultdict[str, list[str]](list)
-        for id_, wanting in sorted(self.demands.items()):
-            if id_ not in offered and wanting != [THE_SEED]:
+        needed = sorted(self.demands)
+        missing = [id_ for id_ in needed if id_ not in offered]
+        for_seed = [id_ for id_ in missing if self.demands[id_] == [THE_SEED]]
+        for id_ in missing:
+            if id_ not in for_seed:
                 problem = f'need to install an extension controller for "{id_}" but no appropriate'
-                self._fail(f"{problem} ControllerRegistration found: it is wanted by {_some(wanting)}")
-            elif id_ not in offered:
-                warnings["ExtensionNotRegistered"].append(id_)
-            elif primary[id_] != 1:
-                warnings["SeveralPrimaryControllers" if primary[id_] else "NoPrimaryController"].append(id_)
-        for reason, beginning in _OFFERS.items():
-            if ids := warnings[reason]:
-                self._warn(reason, f"{beginning} {', '.join(ids)}")
+                wanting = _some(self.demands[id_])
+                self._fail(f"{problem} ControllerRegistration found: it is wanted by {wanting}")
+        secondary = [id_ for id_ in needed if id_ in offered and not primary[id_]]
+        several = [id_ for id_ in needed if primary[id_] > 1]
+        for reason, problem, ids in (
+            ("ExtensionNotRegistered", "the Seed needs, but no ControllerRegistration offers", for_seed),
+            ("NoPrimaryController", "no ControllerRegistration controls primarily", secondary),
+            ("SeveralPrimaryControllers", "several ControllerRegistrations control primarily", several),
+        ):
+            if ids:
+                self._warn(reason, f"{problem} {', '.join(ids)}")
 
     def _grounds(self, registration: Registration) -> Iterator[Ground]:
         wanted_by = defaultdict[str, list[str]](list)

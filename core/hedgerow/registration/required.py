@@ -23,7 +23,7 @@ from hedgerow.registration.garden import (
     garden_watch,
     readable_text,
 )
-from hedgerow.registration.installations import Installation, is_for
+from hedgerow.registration.installations import Installation, is_for, own_keys
 from hedgerow.registration.registrations import Registration, ServedType
 
 LOOK_AGAIN: Final = 10.0
@@ -36,9 +36,7 @@ _BY_TYPE: Final[Mapping[str, Index[str]]] = {
 
 def required_controller(config: CheckConfig, concurrency: int = 1) -> Controller[CheckConfig]:
     """The controller for a configuration."""
-
-    def own(installation: Manifest, _snapshot: Snapshot) -> list[ObjectKey]:
-        return [key_of(installation)] if is_for(config.seed, installation) else []
+    own = own_keys(config.seed)
 
     def of_registration(registration: Manifest, snapshot: Snapshot) -> list[ObjectKey]:
         found = snapshot.by_index(INSTALLATIONS_BY_REGISTRATION, key_of(registration))
