@@ -112,6 +112,24 @@ def test_a_custom_resource_keeps_every_field_and_counts_changes(send: Send, name
     assert refusal(unversioned)[0] == 422
 
 
+def test_a_custom_resource_keeps_nulls_that_are_created_and_gets_none_from_a_merge_patch(
+    send: Send, namespace: str, widgets: Resource
+) -> None:
+    define(send, widgets)
+    nulls = {"none": None, "object": {"none": None}, "list": [{"none": None}, None]}
+    a = key(namespace, "a")
+
+    created = send(requests.create(widgets, custom(widgets, "a", spec=nulls), namespace)).body
+    patched = send(requests.merge_patch(widgets, a, {"spec": {"none": None, "new": nulls}})).body
+
+    assert created["spec"] == nulls
+    assert patched["spec"] == {
+        "object": {"none": None},
+        "list": [{"none": None}, None],
+        "new": {"object": {}, "list": [{}, None]},
+    }
+
+
 def test_each_version_shows_the_same_objects(send: Send, namespace: str, widgets: Resource) -> None:
     define(send, widgets, versions=("v1beta1",))
     older = widgets._replace(version="v1beta1")

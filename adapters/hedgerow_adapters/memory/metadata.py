@@ -131,6 +131,12 @@ _member_errors: Final = by_field(
 _UNREADABLE_PATCH: Final = "error decoding patch: json: cannot unmarshal into Go value of type"
 
 
+def _without_nulls_in_lists(patch: Any) -> Any:
+    if isinstance(patch, (dict, Mapping)):
+        return {name: _without_nulls_in_lists(value) for name, value in patch.items()}
+    return shapes.anything(patch, "")
+
+
 def patched(document: Manifest, patch: Any, content_type: str) -> Any:
     """The document after a patch of that type; refused if the type is unknown or the patch does not apply."""
     if content_type not in (MERGE_PATCH, JSON_PATCH) or patch is None:
@@ -138,7 +144,7 @@ def patched(document: Manifest, patch: Any, content_type: str) -> Any:
     if content_type == MERGE_PATCH:
         if not isinstance(patch, Mapping):
             raise bad_request(f"{_UNREADABLE_PATCH} map[string]interface {{}}")
-        return apply_merge_patch(document, patch)
+        return apply_merge_patch(document, _without_nulls_in_lists(patch))
     if not isinstance(patch, list | tuple) or not all(isinstance(operation, Mapping) for operation in patch):
         raise bad_request(f"{_UNREADABLE_PATCH} []handlers.jsonPatchOp")
     result = apply_json_patch(document, patch)

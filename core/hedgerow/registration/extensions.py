@@ -115,8 +115,15 @@ def requested_extension(
     own = {OPERATION: operation, TIMESTAMP: format_nanoseconds(now), **annotations}
     patch = {"metadata": {"annotations": own}, "spec": {"type": extension.type, "providerConfig": None}}
     desired = apply_merge_patch(stored or plain, patch)
-    config = extension.provider_config
+    config = _without_nulls(extension.provider_config)
     return desired if config is None else with_value(desired, ("spec", "providerConfig"), config)
+
+
+def _without_nulls(value: Any) -> Any:
+    """The value without null members: a merge patch cannot store them, so that they would be asked for for ever."""
+    if isinstance(value, (dict, Mapping)):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 class NotReady(NamedTuple):

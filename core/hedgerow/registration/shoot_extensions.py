@@ -277,10 +277,9 @@ class Work:
         stored = self.existing.get(extension.name)
         if stored is None:
             return True
-        wanted = (extension.type, extension.provider_config, self.generation)
-        spec = stored.get("spec") or {}
-        found = (spec.get("type"), spec.get("providerConfig"), annotations_of(stored).get(GENERATION))
-        return wanted != found and not is_terminating(stored)
+        changes = merge_patch(stored, requested_extension(extension, stored, RECONCILE, self.now, {}))
+        is_outdated = "spec" in changes or annotations_of(stored).get(GENERATION) != self.generation
+        return is_outdated and not is_terminating(stored)
 
     async def _put(self, extension: ExtensionSpec) -> bool:
         stored = self.existing.get(extension.name)

@@ -87,11 +87,11 @@ KINDS = (
     Kind(CONTROLLER_DEPLOYMENTS, fields={"type": anything, "providerConfig": anything}),
     Kind(SEEDS, has_status=True),
     Kind(MANAGED_RESOURCES, has_status=True, has_generation=True),
-    Kind(SHOOTS, has_status=True, has_generation=True),
+    Kind(SHOOTS, fields=None, has_status=True, has_generation=True),
     Kind(BACKUP_BUCKETS),
     Kind(BACKUP_ENTRIES),
     *(Kind(each) for each in EXTENSION_KINDS.values() if each != EXTENSIONS),
-    Kind(EXTENSIONS, has_status=True, has_generation=True),
+    Kind(EXTENSIONS, fields=None, has_status=True, has_generation=True),
 )
 
 SHOOT = ObjectKey("garden-a", "x")

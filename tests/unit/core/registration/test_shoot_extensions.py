@@ -149,6 +149,20 @@ def test_one_says_what_is_asked_of_it_and_for_which_shoot() -> None:
     }
 
 
+@pytest.mark.parametrize("stored", [{"b": 2}, {"a": None, "b": 1, "e": [{"f": None}]}, None])
+def test_a_null_in_a_configuration_is_not_asked_for_again_and_again(stored: Manifest | None) -> None:
+    config = {"a": None, "b": 1, "c": {"d": None}, "e": [{"f": None}]}
+    existing = {**extension("early"), "spec": {"type": "early", "providerConfig": stored}}
+    seed = Seed(NAMESPACE, existing, of=shoot(extensions=({"type": "early", "providerConfig": config},)))
+    seed.turn()
+    sent = len(seed.stage.sent)
+    seed.succeed("early")
+
+    assert seed.turn() == Plan()
+    assert len(seed.stage.sent) == sent
+    assert seed.extensions["early"]["spec"]["providerConfig"] == {"b": 1, "c": {}, "e": [{}]}
+
+
 def test_what_comes_before_has_to_be_ready_before_what_comes_after() -> None:
     seed = Seed(NAMESPACE, UP)
     seed.turn()
