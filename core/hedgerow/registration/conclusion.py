@@ -50,8 +50,11 @@ class Conclusion(NamedTuple):
             return [*conditions.values()]
 
         error = await write_conditions(CONTROLLER_INSTALLATIONS, installation, checked, "conditions")
-        is_told = error is None or self.problem
-        return (self if is_told else Conclusion(f"conditions cannot be stored: {error}")).plan(key_of(installation))
+        if error is None:
+            return self.plan(key_of(installation))
+        # What no condition says would never be told if it were not tried again.
+        problem = self.problem or f"conditions cannot be stored: {error}"
+        return Conclusion(problem).plan(key_of(installation))
 
 
 def unread(resource: Resource, why: NotAnswered | UnreadableError) -> Conclusion:

@@ -291,6 +291,16 @@ def test_a_chart_that_cannot_be_read_is_told_and_not_tried_again(chart: Any, pro
     assert landscape.found(NAMESPACES, NAMESPACE) is None
 
 
+def test_one_whose_conditions_cannot_be_stored_is_tried_again_until_it_is_told() -> None:
+    landscape = Landscape(seed(), with_chart({"chart": 1}), installation())
+    landscape.fail(Cluster.SOURCE, "PATCH", f"/{INSTALLATION}/status", times=1)
+
+    assert "expected a string" in error_of(landscape.turn())
+    (failure,) = landscape.turn().failures
+    assert not failure.retryable
+    assert landscape.conditions["Valid"] == ("False", "ChartInformationInvalid")
+
+
 def test_without_a_chart_there_is_nothing_to_render() -> None:
     landscape = Landscape(seed(), with_chart({}), installation(), rendered=RenderError("chart", "no chart"))
 
