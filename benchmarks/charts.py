@@ -44,21 +44,27 @@ def measure() -> Iterator[Figure]:
 
 
 def archive() -> bytes:
-    """A chart of a few Deployments, and of ConfigMaps that show a value."""
-    workloads = {f"workload-{number}.yaml": json.dumps(_named(deployment(), number)) for number in range(DEPLOYMENTS)}
-    return chart(workloads | {f"config-{number}.yaml": _config_map(number) for number in range(OBJECTS - DEPLOYMENTS)})
+    """A chart of objects that show a value."""
+    made = objects("{{ .Release.Namespace }}", "{{ .Values.number }}")
+    return chart({f"{each['metadata']['name']}.yaml": json.dumps(each) for each in made})
+
+
+def objects(namespace: str, value: str) -> list[dict[str, Any]]:
+    """A few Deployments, and ConfigMaps with a value."""
+    workloads = [_workload(namespace, number) for number in range(DEPLOYMENTS)]
+    return workloads + [_config_map(namespace, number, value) for number in range(OBJECTS - DEPLOYMENTS)]
 
 
 def asked(number: int) -> RenderChart:
     """A chart, rendered with values that no other number has."""
-    return RenderChart(_ARCHIVE, "release", NAMESPACE, {"number": number}, "v1.36.0")
+    return RenderChart(ARCHIVE, "release", NAMESPACE, {"number": number}, "v1.36.0")
 
 
 def raw_renderings(helm: str, renderings: int = RENDERINGS) -> float:
     """Renderings a second of Helm alone, with all that it is told, whose files nobody reads."""
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(AT_ONCE) as workers:
         folder = Path(name)
-        (folder / "chart.tgz").write_bytes(_ARCHIVE)
+        (folder / "chart.tgz").write_bytes(ARCHIVE)
         began = time.perf_counter()
         [*workers.map(partial(_run, helm, folder), range(renderings))]
         return renderings / (time.perf_counter() - began)
@@ -75,28 +81,23 @@ def _run(helm: str, folder: Path, number: int) -> None:
 def _renderings(renderer: ChartRenderer, charts: Iterable[RenderChart]) -> float:
     began = time.perf_counter()
     futures = [renderer.submit(chart) for chart in charts]
-    if any(_objects(future.result()) != OBJECTS for future in futures):
+    if any(_count(future.result()) != OBJECTS for future in futures):
         raise AssertionError(f"expected {OBJECTS} objects of each chart")
     return len(futures) / (time.perf_counter() - began)
 
 
-def _objects(rendered: RenderedChart) -> int:
+def _count(rendered: RenderedChart) -> int:
     return -1 if isinstance(rendered, RenderError) else sum(len(file.objects) for file in rendered)
 
 
-def _named(manifest: dict[str, Any], number: int) -> dict[str, Any]:
-    return {**manifest, "metadata": {**manifest["metadata"], "name": f"workload-{number}"}}
+def _workload(namespace: str, number: int) -> dict[str, Any]:
+    manifest = deployment()
+    return {**manifest, "metadata": {**manifest["metadata"], "name": f"workload-{number}", "namespace": namespace}}
 
 
-def _config_map(number: int) -> str:
-    return f"""apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: config-{number}
-  namespace: {{{{ .Release.Namespace }}}}
-data:
-  number: {{{{ .Values.number | quote }}}}
-"""
+def _config_map(namespace: str, number: int, value: str) -> dict[str, Any]:
+    metadata = {"name": f"config-{number}", "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"number": value}}
 
 
-_ARCHIVE: Final = archive()
+ARCHIVE: Final = archive()

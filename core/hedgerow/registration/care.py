@@ -72,6 +72,7 @@ def care_controller(config: CheckConfig, concurrency: int = 20) -> Controller[Ch
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,
+        yields_to=("controllerinstallation",),
         longest_wait=config.sync_period.total_seconds(),
         permissions=(
             *writes_conditions_of(CONTROLLER_INSTALLATIONS),

@@ -6,6 +6,7 @@ Source: controller-registration §2.1.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any, Final, Self
 
 from returns.pipeline import is_successful
@@ -93,6 +94,7 @@ class ServedType:
         )
 
 
+@lru_cache(maxsize=64)
 def _duration(text: str | None) -> timedelta | None:
     if text is None:
         return None

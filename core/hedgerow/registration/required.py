@@ -65,6 +65,7 @@ def required_controller(config: CheckConfig, concurrency: int = 1) -> Controller
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,
+        yields_to=("controllerinstallation",),
         permissions=writes_conditions_of(CONTROLLER_INSTALLATIONS),
     )
 

@@ -80,6 +80,7 @@ def seed_check_controller(config: CheckConfig, concurrency: int = 5) -> Controll
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,
+        yields_to=("controllerinstallation", "controllerinstallation-care"),
         longest_wait=config.sync_period.total_seconds(),
         permissions=writes_conditions_of(SEEDS),
     )

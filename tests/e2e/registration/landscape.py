@@ -137,8 +137,12 @@ class Landscape:
             self.seed.create(PRIORITY_CLASSES, name, value=1)
         resources = [{"kind": kind, "type": "aws"} for kind in ("ControlPlane", "Infrastructure", "Worker")]
         self.garden.create(CONTROLLER_REGISTRATIONS, "provider-aws", spec={"resources": resources})
-        self.garden.create(SEEDS, SEED, spec=SEED_SPEC)
-        self.garden.patch(SEEDS, SEED, {"status": {"clusterIdentity": f"{SEED}-id"}}, subresource="status")
+        self.add_seed(SEED)
+
+    def add_seed(self, name: str) -> None:
+        """Make a Seed."""
+        self.garden.create(SEEDS, name, spec=SEED_SPEC)
+        self.garden.patch(SEEDS, name, {"status": {"clusterIdentity": f"{name}-id"}}, subresource="status")
 
     def controller_manager(self, **sections: Any) -> Mapping[str, Any]:
         """The configuration of the process of the garden."""
