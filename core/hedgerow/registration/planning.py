@@ -41,7 +41,7 @@ from hedgerow.machinery.selectors import parse_label_selector
 from hedgerow.registration.content import new_installation, seed_spec_hash, update, with_content
 from hedgerow.registration.garden import INSTALLATIONS_BY_SEED
 from hedgerow.registration.installations import Installation
-from hedgerow.registration.registrations import Registration, type_id
+from hedgerow.registration.registrations import Registration, read_once, type_id
 from hedgerow.registration.validation import problems_of
 from hedgerow.registration.wanted import BACKUP_BUCKET, BACKUP_ENTRY, THE_SEED, Domains, ids_of_seed, ids_of_shoots
 
@@ -121,7 +121,7 @@ class _Planning:
         self.wanted: dict[str, list[Ground]] = {}
         self.deployments = {key_of(each).name: each for each in inputs.deployments}
         self.registrations = {
-            each.name: each for each in self._each(Registration.of, CONTROLLER_REGISTRATIONS, inputs.registrations)
+            each.name: each for each in self._each(read_once, CONTROLLER_REGISTRATIONS, inputs.registrations)
         }
         self.installations = defaultdict[str, list[Installation]](list)
         own = [each for each in inputs.installations if self.key in INSTALLATIONS_BY_SEED.values(each)]

@@ -134,3 +134,28 @@ class Registration:
     def ids(self) -> frozenset[str]:
         """Every kind and type that it serves, as primary controller or not."""
         return frozenset(served.id for served in self.served)
+
+
+class _Same:
+    """A manifest that is the same one as another if it is that object."""
+
+    __slots__ = ("manifest",)
+
+    def __init__(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+
+    def __hash__(self) -> int:
+        return id(self.manifest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.manifest is other.manifest
+
+
+@lru_cache(maxsize=512)
+def _read(same: _Same) -> Registration:
+    return Registration.of(same.manifest)
+
+
+def read_once(manifest: Manifest) -> Registration:
+    """What `Registration.of` returns, remembered for an object of a cache, which nobody changes."""
+    return _read(_Same(manifest))

@@ -1,5 +1,6 @@
 """A garden and a seed, two API servers, with the processes that bring extensions from one to the other."""
 
+import base64
 import http.client
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,13 +9,15 @@ from typing import Any, ClassVar, Final
 import yaml
 
 from hedgerow.api.gardener import CLUSTERS, EXTENSIONS, SHOOTS
-from hedgerow.api.kubernetes import CONFIG_MAPS, NAMESPACES
+from hedgerow.api.kubernetes import CONFIG_MAPS, NAMESPACES, SECRETS
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.api.registrations import (
     BACKUP_BUCKETS,
     BACKUP_ENTRIES,
     CONTROLLER_INSTALLATIONS,
     CONTROLLER_REGISTRATIONS,
     EXTENSION_KINDS,
+    SEED_NAMESPACE,
     SEEDS,
 )
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
@@ -22,6 +25,7 @@ from hedgerow_adapters.protocol.requests import object_path
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.e2e.managed_resources.definition import DEFINITIONS
 from tests.e2e.resource_manager import ResourceManager, run_here
+from tests.unit.adapters.charts.archived import chart
 
 SEED: Final = "aws-eu1"
 REGISTRATION: Final = ("controllerregistrations", "controllerdeployments", "controllerinstallations")
@@ -167,6 +171,19 @@ class Landscape:
             **sections,
         }
 
+    def register(self, name: str, template: str, *types: str) -> None:
+        """Register a chart of one template for types of Extensions."""
+        config = {"chart": base64.b64encode(chart({"objects.yaml": template})).decode()}
+        resources = [{"kind": "Extension", "type": each} for each in types]
+        spec = {"resources": resources, "deployment": {"type": "helm", "providerConfig": config}}
+        self.garden.create(CONTROLLER_REGISTRATIONS, name, spec=spec)
+
+    def install(self, name: str, template: str) -> None:
+        """Register a chart of one template, and make the installation of the same name that planning would."""
+        self.register(name, template)
+        spec = {"registrationRef": {"name": name}, "seedRef": {"name": SEED}}
+        self.garden.create(CONTROLLER_INSTALLATIONS, name, spec=spec)
+
     def shoot(self, name: str, *extensions: str) -> None:
         """Make a Shoot of the seed that lists extensions."""
         namespace = f"garden-{name}"
@@ -186,9 +203,24 @@ class Landscape:
 
     def conditions(self, registration: str) -> dict[str, str]:
         """What the conditions of an installation say."""
+        return {each["type"]: each["status"] for each in self._conditions(registration)}
+
+    def condition(self, registration: str, type_: str) -> tuple[str, str]:
+        """Reason and message of a condition of an installation."""
+        found = [each for each in self._conditions(registration) if each["type"] == type_]
+        return (found[0]["reason"], found[0]["message"]) if found else ("", "")
+
+    def _conditions(self, registration: str) -> list[Any]:
         installation = self.installation(registration) or {}
-        stored = (installation.get("status") or {}).get("conditions") or ()
-        return {each["type"]: each["status"] for each in stored}
+        return (installation.get("status") or {}).get("conditions") or []
+
+    def delivered(self, installation: str) -> tuple[list[str], list[str], bool]:
+        """What is in the seed for an installation: its Secrets, ManagedResources, and whether it has its Namespace."""
+        of_it = [
+            [each["metadata"]["name"] for each in self.seed.all(resource) if _is_named(each, installation)]
+            for resource in (SECRETS, MANAGED_RESOURCES)
+        ]
+        return of_it[0], of_it[1], self.seed.get(NAMESPACES, f"extension-{installation}") is not None
 
     def has_gone(self, registration: str) -> bool:
         """True if neither registration nor installation nor its namespace are left."""
@@ -202,6 +234,11 @@ class Landscape:
     def extension(self, namespace: str, name: str) -> Any:
         """An Extension of the seed, or none."""
         return self.seed.get(EXTENSIONS, name, namespace)
+
+
+def _is_named(manifest: Manifest, installation: str) -> bool:
+    metadata = manifest["metadata"]
+    return bool(metadata["namespace"] == SEED_NAMESPACE and metadata["name"].startswith(installation))
 
 
 SEED_SPEC: Final = {
