@@ -90,7 +90,7 @@ def test_a_process_that_is_killed_after_each_of_its_writes_installs_and_uninstal
         """Kill each process after its first write until one finds nothing to do."""
         while not is_done():
             number = next(lives)
-            constants = {"hedgerow.registration.uninstalling.WAIT": 0.1}
+            constants = {"hedgerow.registration.installing.WAIT": 0.1}
             with HastySeedExtensions(tmp_path, configuration, constants, name=f"life-{number}") as process:
                 process.wait_for(lambda: process.log_lines("Carried out") or is_done(), f"does nothing, but {what}")
                 process.kill()

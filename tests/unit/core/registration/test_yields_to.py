@@ -15,7 +15,7 @@ CARE = care_controller(CheckConfig(SEED))
 def test_what_is_still_to_be_installed_goes_first() -> None:
     assert INSTALLING.yields_to == ()
     assert CARE.yields_to == (INSTALLING.name,)
-    assert required_controller(SEED).yields_to == (INSTALLING.name,)
+    assert required_controller(CheckConfig(SEED)).yields_to == (INSTALLING.name,)
 
 
 def test_a_seed_is_judged_after_its_installations() -> None:
