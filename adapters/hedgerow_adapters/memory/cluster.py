@@ -7,7 +7,7 @@ kube-apiserver 1.36 in tests, demonstrations and simulations, and is trusted as 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import Kind as ObjectKind
@@ -26,6 +26,7 @@ from hedgerow_adapters.memory.storage import Backup, Storage, StoredChange
 from hedgerow_adapters.memory.subresources import scale_of
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError
 
+VERSION: Final = "v1.36.0"
 _YES = frozenset({"1", "t", "T", "true", "True", "TRUE"})
 
 
@@ -55,7 +56,7 @@ class InMemoryCluster:
         """
         self.now = now or SettableClock()
         self.faults: list[Fault] = []
-        self.version = "v1.36.0"
+        self.version = VERSION
         """As it tells who asks."""
         self._kinds = ServedKinds(resources)
         self._storage = Storage(history=history)

@@ -192,7 +192,7 @@ class Simulation:
                 guards_deletions=False,
                 pause=0.0,
             )
-            if controller.reads_server_version and self._worlds[Cluster.TARGET].transport.is_whole:
+            if controller.reads_server_version:
                 await runner.read_server_version()
             runner.start()
             self._seats.append(_Seat(runner, account))

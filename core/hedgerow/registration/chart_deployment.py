@@ -134,7 +134,7 @@ async def _prepare(  # noqa: PLR0911 -- each thing that is missing ends it
     if access is not None and (error := await give_access(namespace, access)):
         return error
     version = _newest(context.server_versions)
-    if not version and not context.looks_once:
+    if not version:
         return f"the version of the API server of Seed {installation.seed} is not known yet"
     values = chart_values(
         chart.values,

@@ -1,6 +1,8 @@
 """The controllers that offline commands know by name, and the settings that these go by."""
 
+import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -9,6 +11,7 @@ from returns import result
 
 from hedgerow.api.kubernetes import CONFIG_MAPS
 from hedgerow.api.references import CLUSTER_IDENTITY, asks_for_identity, cluster_id
+from hedgerow.machinery.charts import RenderChart, RenderedChart
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.machinery.configuration.section import Purpose
@@ -19,7 +22,9 @@ from hedgerow.machinery.questions import NOT_FOUND, Answer, Found, ListQuestion,
 from hedgerow_adapters.charts import HelmCommand
 from hedgerow_adapters.charts.renderer import chart_renderer
 from hedgerow_adapters.files.sources import LoadedObject
+from hedgerow_adapters.memory.cluster import VERSION
 from hedgerow_adapters.simulation.simulation import Charts
+from hedgerow_entrypoints.cli.options import Option
 from hedgerow_entrypoints.components import component, known
 from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry, Remarks
 from hedgerow_entrypoints.configuration import Stated, read_configuration
@@ -33,6 +38,7 @@ for _component in map(component, known()):
         _ENTRIES.setdefault(_entry.name, (_component, _entry))
 NAMES: Final = (*_ENTRIES,)
 LISTED: Final = "\n".join(f"  {name}" for name in NAMES)
+_VERSION: Final = re.compile(r"v?([0-9]{1,9}\.[0-9]{1,9})(\.[0-9]{1,9})?")
 _ALIASES: Final = {alias: entry.name for _, entry in _ENTRIES.values() for alias in entry.aliases}
 
 
@@ -65,10 +71,32 @@ def offline_settings(config_file: str | None) -> Stated:
     return stated
 
 
-def offline_charts(process: ProcessSettings) -> Charts:
-    """Renders charts as a process does, until the command ends."""
-    renderer = chart_renderer(process.helm or HelmCommand())
-    return click.get_current_context().with_resource(renderer).submit
+def kube_version() -> Option:
+    """The option `--kube-version`, as the parameter `kube_version`; none: files do not tell, and `VERSION` counts."""
+    purpose = f"Version of Kubernetes that charts in files are rendered for; {VERSION} unless given."
+    return click.option("--kube-version", callback=_kube_version, metavar="VERSION", help=purpose)
+
+
+def _kube_version(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    if text is None:
+        return None
+    if (version := _VERSION.fullmatch(text)) is None:
+        raise click.BadParameter(f"{text!r} is no version such as {VERSION}")
+    return f"v{version[1]}{version[2] or '.0'}"
+
+
+def offline_charts(process: ProcessSettings, *, is_version_assumed: bool = False) -> Charts:
+    """Renders charts as a process does, until the command ends; says for which version if nobody has named one."""
+    renderer = click.get_current_context().with_resource(chart_renderer(process.helm or HelmCommand()))
+
+    def noted(chart: RenderChart) -> Future[RenderedChart]:
+        nonlocal is_version_assumed
+        if is_version_assumed:
+            note(f"note: charts are rendered for Kubernetes {chart.kube_version}; --kube-version names another version")
+            is_version_assumed = False
+        return renderer.submit(chart)
+
+    return noted
 
 
 def ask_files(objects: Sequence[LoadedObject]) -> Ask:

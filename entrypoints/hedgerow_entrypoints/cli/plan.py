@@ -25,6 +25,7 @@ from hedgerow_entrypoints.cli.controllers import (
     ControllerName,
     ask_files,
     chosen_controllers,
+    kube_version,
     offline_charts,
     offline_settings,
 )
@@ -54,6 +55,7 @@ Examples:
 @filenames()
 @live_cluster("Take the objects from this cluster instead")
 @config_file("Component configuration; names the cluster too, unless an option does.")
+@kube_version()
 @output_format(FORMATS, "How to show the plan.")
 @click.option("--show-secrets", is_flag=True, help="Show what Secrets hold; otherwise only that it changes.")
 def command(
@@ -63,6 +65,7 @@ def command(
     context: str | None,
     *,
     config_file: str | None = None,
+    kube_version: str | None,
     output: str,
     show_secrets: bool,
 ) -> None:
@@ -77,13 +80,16 @@ def command(
     live = is_named or bool(not paths and settings.process.looked_after.kubeconfig)
     if live == bool(paths):
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
+    if live and kube_version:
+        raise click.UsageError("--kube-version is for -f: a cluster tells its version itself")
 
     def shown_as(planned: Sequence[Planned], ask: Ask) -> Sequence[Planned]:
         # An object that holds its secrets can be applied as it is.
         is_whole = show_secrets and output in {"yaml", "json"}
         return planned if is_whole else with_objects(planned, ask, show_secrets=show_secrets)
 
-    now, objects, charts = datetime.now(UTC), objects_in_files(paths), offline_charts(settings.process)
+    now, objects = datetime.now(UTC), objects_in_files(paths)
+    charts = offline_charts(settings.process, is_version_assumed=not live and kube_version is None)
     explained = located_in(objects)
     if live:
         with live_clusters(settings.process, kubeconfig, context) as clusters:
@@ -91,7 +97,7 @@ def command(
             planned, failures = planned_in(((each, clusters.worlds(now, each.remarks)) for each in chosen), now, charts)
             shown = shown_as(planned, clusters.ask)
     else:
-        planned, failures = planned_in_files(controllers, settings, objects, now, charts)
+        planned, failures = planned_in_files(controllers, settings, objects, now, charts, kube_version=kube_version)
         shown = shown_as(planned, ask_files(objects))
     click.echo(FORMATS[output](shown, failures), nl=False)
     for failure in failures:
@@ -103,11 +109,17 @@ def command(
 
 
 def planned_in_files(
-    controllers: Sequence[str], settings: Stated, objects: Sequence[LoadedObject], now: datetime, charts: Charts
+    controllers: Sequence[str],
+    settings: Stated,
+    objects: Sequence[LoadedObject],
+    now: datetime,
+    charts: Charts,
+    *,
+    kube_version: str | None,
 ) -> tuple[list[Planned], list[Failure]]:
     """What the named controllers would do at a time about the objects in files, and what they could not plan."""
     chosen, clock = chosen_controllers(controllers, settings, ask_files(objects), located_in(objects)), SettableClock()
-    seeded = clusters_of(objects, [[each.controller] for each in chosen], clock)
+    seeded = clusters_of(objects, [[each.controller] for each in chosen], clock, kube_version=kube_version)
     # What files tell no age of is older than whatever is done to it.
     clock.now = now
     worlds = [in_memory(each, namespaces=settings.process.looked_after.namespaces) for each in seeded]

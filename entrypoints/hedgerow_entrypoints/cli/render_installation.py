@@ -14,7 +14,7 @@ from hedgerow.api.references import readable_names
 from hedgerow.machinery.charts import RenderChart, RenderedChart
 from hedgerow.machinery.objects import Kind, ObjectKey, key_of
 from hedgerow_adapters.files.sources import LoadedObject
-from hedgerow_entrypoints.cli.controllers import offline_charts, offline_settings
+from hedgerow_entrypoints.cli.controllers import kube_version, offline_charts, offline_settings
 from hedgerow_entrypoints.cli.deliveries import delivered
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, config_file, filenames, object_format
 from hedgerow_entrypoints.cli.plan import planned_in_files
@@ -25,10 +25,16 @@ from hedgerow_entrypoints.errors import note
 @click.command(name="controller-installation", short_help="Print what the charts of ControllerInstallations render to.")
 @filenames(required=True)
 @config_file("Configuration of seed-extensions; otherwise the only Seed counts, and defaults.")
+@kube_version()
 @click.option("--values", "shows_values", is_flag=True, help="Print the values that the charts see; Helm is not run.")
 @object_format()
 def controller_installation(
-    paths: tuple[str, ...], *, config_file: str | None = None, shows_values: bool, output: str
+    paths: tuple[str, ...],
+    *,
+    config_file: str | None = None,
+    kube_version: str | None,
+    shows_values: bool,
+    output: str,
 ) -> None:
     """Print the objects that the charts of the ControllerInstallations in files render to, as they are delivered.
 
@@ -38,7 +44,8 @@ def controller_installation(
     Exit code 0: all are rendered; 1: an error, or one cannot be rendered. The others are printed all the same.
     """
     settings, objects = offline_settings(config_file), objects_in_files(paths)
-    charts, asked = offline_charts(settings.process), list[RenderChart]()
+    charts = offline_charts(settings.process, is_version_assumed=kube_version is None)
+    asked: list[RenderChart] = []
 
     def rendered(chart: RenderChart) -> Future[RenderedChart]:
         asked.append(chart)
@@ -49,7 +56,9 @@ def controller_installation(
         return nothing
 
     fresh = _without_deliveries(objects)
-    planned, failures = planned_in_files(["controllerinstallation"], settings, fresh, datetime.now(UTC), rendered)
+    planned, failures = planned_in_files(
+        ["controllerinstallation"], settings, fresh, datetime.now(UTC), rendered, kube_version=kube_version
+    )
     values = [chart.values for chart in asked]
     if shows_values and output == "json":
         click.echo("".join(f"{json.dumps(each, indent=2)}\n" for each in values), nl=False)

@@ -23,6 +23,7 @@ from hedgerow_entrypoints.cli.controllers import (
     ControllerName,
     ask_files,
     chosen_controllers,
+    kube_version,
     offline_charts,
     offline_settings,
 )
@@ -84,6 +85,7 @@ def parse_arrival(text: str) -> tuple[timedelta, str]:
 @click.argument("controllers", nargs=-1, required=True, type=ControllerName(), metavar="CONTROLLER...")
 @filenames(required=True)
 @config_file("Component configuration of the controllers.")
+@kube_version()
 @click.option("--all", "everything", is_flag=True, help="Print the objects that the controllers read as well.")
 @click.option(
     "-o",
@@ -122,6 +124,7 @@ def command(
     paths: tuple[str, ...],
     *,
     config_file: str | None = None,
+    kube_version: str | None,
     everything: bool,
     output: str | None,
     show_secrets: bool,
@@ -150,17 +153,17 @@ def command(
             late, end = format_duration(after), format_duration(length)
             raise click.UsageError(f"--at: {path} comes after {late}, and --for ends after {end}")
     settings, objects = offline_settings(config_file), objects_in_files(paths)
-    charts = offline_charts(settings.process)
+    charts = offline_charts(settings.process, is_version_assumed=kube_version is None)
     explained, namespaces = located_in(objects), settings.process.looked_after.namespaces
     chosen = [each.controller for each in chosen_controllers(controllers, settings, ask_files(objects), explained)]
     if length is not None:
         # Slow to import, and most simulations are about a moment.
         from hedgerow_entrypoints.cli.timed_simulation import Options, let_time_pass  # noqa: PLC0415
 
-        options = Options(length, start, seed or 0, arrivals, output or "timeline", all_lines)
+        options = Options(length, start, seed or 0, arrivals, output or "timeline", all_lines, kube_version)
         let_time_pass(options, objects, chosen, namespaces, charts)
         return
-    (cluster,) = clusters_of(objects, [chosen])
+    (cluster,) = clusters_of(objects, [chosen], kube_version=kube_version)
     try:
         settlement = settle(cluster, chosen, namespaces=namespaces, charts=charts)
     except SimulationError as error:

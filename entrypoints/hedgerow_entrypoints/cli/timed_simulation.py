@@ -58,6 +58,7 @@ class Options:
     arrivals: Sequence[tuple[timedelta, str]]
     output: str
     all_lines: bool
+    kube_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def let_time_pass(
         if not each.objects:
             note(f"note: {each.source}: holds no objects")
     later = [each for arrival in arrivals for each in arrival.objects]
-    (cluster,) = clusters_of(objects, [controllers], now=loop.utc_now, later=later)
+    (cluster,) = clusters_of(objects, [controllers], now=loop.utc_now, later=later, kube_version=options.kube_version)
     clusters = dict.fromkeys(Cluster, cluster)
     simulation = TimedSimulation(
         loop,

@@ -73,11 +73,13 @@ def clusters_of(
     groups: Sequence[Sequence[Controller[Any]]],
     now: Callable[[], datetime] | None = None,
     later: Sequence[LoadedObject] = (),
+    kube_version: str | None = None,
 ) -> list[InMemoryCluster]:
     """In-memory clusters with the objects that controllers read, one for each of some groups of controllers.
 
     A Namespace that objects live in but that stands in no file exists as well: without it they could not. Unless `now`
-    is their clock, their time stands still. They serve what will be applied to them later.
+    is their clock, their time stands still. They serve what will be applied to them later. Without a `kube_version`
+    theirs is the default one.
     """
     read_by = [_read_by(group, objects) for group in groups]
     read = [*{id(each): each for group in read_by for each in group}.values()]
@@ -89,6 +91,8 @@ def clusters_of(
     if problems := dict.fromkeys(problem for _, found in seeded for problem in found):
         in_order = sorted(problems, key=lambda problem: (problem.source.path, problem.source.document))
         raise CommandError.of(in_order)
+    for cluster, _ in seeded:
+        cluster.version = kube_version or cluster.version
     tell_placed(read)
     return [cluster for cluster, _ in seeded]
 

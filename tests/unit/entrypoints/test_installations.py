@@ -19,6 +19,8 @@ namespace = next(each.partition('=')[2] for each in arguments if each.startswith
 def write(name, **fields):
     document = {'apiVersion': 'v1', 'metadata': {'name': name, 'namespace': namespace}, **fields}
     open(out + '/test/templates/' + name + '.yaml', 'w').write('---\\n' + json.dumps(document))
+version = next(each.partition('=')[2] for each in arguments if each.startswith('--kube-version='))
+if version == 'v1.20.0': sys.exit('Error: incompatible with Kubernetes v1.20.0')
 write('config', kind='ConfigMap', data={'foo': values['foo'], 'seed': values['gardener']['seed']['name']})
 write('secret', kind='Secret', stringData={'password': values['password']})"""
 
@@ -40,10 +42,13 @@ def settings(tmp_path: Path) -> str:
 PLAN = ("plan", "controller-installation", "-f", "-", "--config")
 
 
+NOTE = "note: charts are rendered for Kubernetes v1.36.0; --kube-version names another version\n"
+
+
 def test_a_plan_shows_the_objects_that_are_delivered_and_no_secret(hedgerow: Hedgerow, settings: str) -> None:
     ended = hedgerow(*PLAN, settings, stdin=landscape())
 
-    assert (ended.code, ended.err) == (2, "3 to create, 1 to change\n")
+    assert (ended.code, ended.err) == (2, f"{NOTE}3 to create, 1 to change\n")
     assert (
         "+  test_templates_config.yaml:\n+  - apiVersion: v1\n+    data:\n+      foo: bar\n+      seed: aws-eu1\n"
         in ended.out
@@ -120,7 +125,7 @@ RENDER = ("render", "controller-installation", "-f", "-", "--config")
 def test_the_delivered_objects_are_printed(hedgerow: Hedgerow, settings: str) -> None:
     ended = hedgerow(*RENDER, settings, stdin=landscape())
 
-    assert (ended.code, ended.err) == (0, "")
+    assert (ended.code, ended.err) == (0, NOTE)
     config, secret = yaml.safe_load_all(ended.out)
     assert config["data"] == {"foo": "bar", "seed": "aws-eu1"}
     assert config["metadata"] == {"name": "config", "namespace": "extension-os-abcde"}
@@ -154,3 +159,38 @@ def test_why_a_chart_cannot_be_rendered_is_told(hedgerow: Hedgerow, settings: st
 
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.endswith("ControllerInstallation os-abcde: Chart rendering process failed: x\n")
+
+
+REFUSED = "Chart rendering process failed: incompatible with Kubernetes v1.20.0"
+
+
+@pytest.mark.parametrize("command", [RENDER, PLAN, ("simulate", *PLAN[1:]), ("simulate", "--for", "1m", *PLAN[1:])])
+def test_charts_are_rendered_for_the_version_that_is_named(
+    command: tuple[str, ...], hedgerow: Hedgerow, settings: str
+) -> None:
+    named = hedgerow(*command, settings, "--kube-version", "1.20", stdin=landscape())
+
+    assert named.code == 1
+    assert REFUSED in named.err
+    assert "note: charts" not in named.err
+
+
+def test_time_passes_over_installations_for_the_version_that_is_assumed(hedgerow: Hedgerow, settings: str) -> None:
+    ended = hedgerow("simulate", "--for", "1m", *PLAN[1:], settings, stdin=landscape())
+
+    assert ended.code == 0
+    assert NOTE in ended.err
+    assert "create ManagedResource" in ended.out
+
+
+def test_what_is_no_version_is_refused(hedgerow: Hedgerow, settings: str) -> None:
+    ended = hedgerow(*RENDER, settings, "--kube-version", "1", stdin=landscape())
+
+    assert (ended.code, ended.out) == (1, "")
+    assert "'1' is no version such as v1.36.0" in ended.err
+
+
+def test_a_cluster_tells_its_version_itself(hedgerow: Hedgerow) -> None:
+    ended = hedgerow("plan", "controller-installation", "--kubeconfig", "none", "--kube-version", "1.30")
+
+    assert "--kube-version is for -f: a cluster tells its version itself" in ended.err

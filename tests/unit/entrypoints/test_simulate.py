@@ -111,7 +111,10 @@ def test_what_cannot_be_read_is_said_in_a_sentence(hedgerow: Hedgerow, folder: P
             ("networkpolicy", "-f", "-", "-o", "diff"),
             "Invalid value for '-o' / '--output': 'diff' is not one of 'yaml', 'json', 'timeline'.",
         ),
-        (("networkpolicy", "--kubeconfig", "x"), "No such option '--kubeconfig'. Did you mean '--config'?"),
+        (
+            ("networkpolicy", "--kubeconfig", "x"),
+            "No such option '--kubeconfig'. (Did you mean one of: '--config', '--kube-version'?)",
+        ),
     ],
     ids=["no-source", "no-controller", "format", "kubeconfig"],
 )
