@@ -158,13 +158,7 @@ def ids_of_seed(seed: Manifest) -> frozenset[str]:
 def ids_of_shoots(
     seed: Manifest, registrations: Iterable[Registration], domains: Domains
 ) -> Callable[[Manifest], set[str]]:
-    """The function that returns what a Shoot of the seed needs.
-
-    Args:
-        seed: that the Shoots are on.
-        registrations: all of the garden.
-        domains: of the seed.
-    """
+    """The function that returns what a Shoot of the seed needs, given all registrations and the seed's domains."""
     fields = {"spec.backup.provider": (BACKUP_BUCKET, BACKUP_ENTRY), "spec.provider.type": (CONTROL_PLANE,)}
     for_all = frozenset(use.id for use in uses_at(seed, fields)).union(_dns_record(domains.internal))
     enabled = globally_enabled(registrations)

@@ -72,6 +72,12 @@ def test_without_workers_nothing_of_them_is_needed() -> None:  # A29
     assert ids(of) == {*BACKUP, "ControlPlane/p", "Extension/e1", "DNSRecord/d1", "DNSRecord/d2"}
 
 
+def test_a_container_runtime_without_a_type_needs_nothing() -> None:
+    found = ids(shoot(provider={"workers": [{"cri": {"containerRuntimes": [{}, {"type": "c"}]}}]}))
+
+    assert [each for each in found if each.startswith("ContainerRuntime")] == ["ContainerRuntime/c"]
+
+
 def test_only_what_supports_workerless_shoots_is_enabled_for_all_of_them() -> None:  # A30
     enabled = [
         registration(f"g{number}", resource("Extension", f"g{number}", globallyEnabled=True, **supported))
