@@ -13,9 +13,10 @@ from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery import deletion_guard as guard
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, is_owned, keys_from, primary_object
-from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of
 from hedgerow.machinery.plan import Plan, actions_in
-from hedgerow.machinery.steps import Execution
+from hedgerow.machinery.questions import NOT_FOUND, Found, ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.steps import AtOnce, Execution, Step
 from hedgerow_adapters.cache import StoreSnapshot
 from hedgerow_adapters.clock import utc_now
 from hedgerow_adapters.slices import slices
@@ -28,6 +29,8 @@ LISTED_WITHIN: Final = 60.0
 """Seconds that fresh lists may take; without them nothing is confirmed."""
 BREATH: Final = 20
 """Decisions of a forecast between which others get a turn."""
+MOST_READS: Final = 100
+"""Steps of one decision in a forecast."""
 _Deleted: TypeAlias = Mapping[ObjectKey, frozenset[str]]
 """The objects that would be deleted, by the keys that would delete them."""
 
@@ -279,16 +282,46 @@ class DeletionGuard:
         return count
 
     def _deleted_by(self, key: ObjectKey) -> frozenset[str]:
-        """What the first step of a decision deletes; a forecast performs no step, so it knows no later ones."""
+        """What a decision deletes first; a forecast reads only caches, so it ends where a decision needs more."""
         if self._owner_was_seen(key):
             return frozenset()
         context = Context(utc_now(), self._controller.config)
         try:
-            with Execution(self._controller.reconcile(key, self._snapshot, context)) as execution:
-                plan = Plan(actions_in(execution.begin()))
+            decision = self._controller.reconcile(key, self._snapshot, context)
+            with Execution(decision, key, most_steps=MOST_READS) as execution:
+                state = execution.begin()
+                while isinstance(state, Step) and (reply := self._cached_reply(state)) is not None:
+                    state = execution.go_on(reply)
+                plan = Plan(actions_in(state))
         except Exception:  # noqa: BLE001 -- it is told when the key's own turn comes, and deletes nothing until then
             return frozenset()
         return frozenset() if self._is_allowed(key, plan) else guard.deleted_by(plan)
+
+    def _cached_reply(self, step: Step[Any]) -> Any:
+        """The reply to a step that reads; none if the caches do not hold everything that it asks for."""
+        match step:
+            case AtOnce(steps):
+                replies = tuple(map(self._cached_reply, steps))
+                return None if None in replies else replies
+            case ObjectQuestion(resource, key, cluster) if self._is_cached(resource, cluster, key.namespace):
+                found = self._snapshot.get(resource, key, cluster)
+                return NotAnswered(404, NOT_FOUND, "it is in no cache") if found is None else Found((found,))
+            case ListQuestion(resource, cluster, namespace, labels, fields) if self._is_cached(
+                resource, cluster, namespace, (labels, fields)
+            ):
+                return Found(tuple(self._snapshot.list(resource, namespace=namespace or None, cluster=cluster)))
+        return None
+
+    def _is_cached(
+        self, resource: Resource, cluster: Cluster, namespace: str, selectors: tuple[str, str] = ("", "")
+    ) -> bool:
+        """True if a watch reads exactly what these selectors select; caches need not hold what others go by."""
+        return self._snapshot.has_synced(resource, cluster) and any(
+            (watch.resource, watch.cluster, watch.label_selector, watch.field_selector)
+            == (resource, cluster, *selectors)
+            and watch.namespace in {"", namespace}
+            for watch in self._controller.watches
+        )
 
 
 def _count(deleted: _Deleted) -> int:
