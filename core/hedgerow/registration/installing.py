@@ -187,7 +187,10 @@ async def _uninstall(installation: Installation) -> Plan:
     key, answer = key_of(installation.manifest), await from_garden(CONTROLLER_INSTALLATIONS, installation.name)
     if isinstance(answer, NotAnswered):
         return Plan() if answer.is_not_found else Conclusion(answer.message).plan(key)
-    error = (await _with_finalizer(answer.objects[0], is_held=False)).error
+    (latest,) = answer.objects
+    if uid_of(latest) != uid_of(installation.manifest):
+        return Plan()  # another one has taken its name, and has a turn of its own
+    error = (await _with_finalizer(latest, is_held=False)).error
     return Plan() if error is None or error.is_not_found else Conclusion(error.message).plan(key)
 
 

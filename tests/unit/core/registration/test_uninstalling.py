@@ -248,3 +248,21 @@ def test_an_installation_that_somebody_else_lets_go_meanwhile_is_gone() -> None:
     landscape.fail(Cluster.SOURCE, "GET", f"/{INSTALLATION}", 404, after=1)
 
     assert landscape.turn() == Plan()
+
+
+@pytest.mark.parametrize("steps", range(12))
+def test_another_installation_of_the_name_keeps_its_finalizer(steps: int) -> None:
+    landscape, left = deployed(), iter(range(steps, -1, -1))
+    landscape.remove(MANAGED_RESOURCES, INSTALLATION, "garden")
+    landscape.remove(NAMESPACES, NAMESPACE)
+
+    def replace(_moment: int) -> None:
+        if next(left, None) == 0:
+            landscape.stage.remove((Cluster.SOURCE, installation()))
+            landscape.stage.put(Cluster.SOURCE, installation(finalizers=[FINALIZER]))
+
+    landscape.stage.at_moment = replace
+    landscape.turn()
+
+    if landscape.installation is not None and "deletionTimestamp" not in landscape.installation["metadata"]:
+        assert landscape.installation["metadata"]["finalizers"] == [FINALIZER]
