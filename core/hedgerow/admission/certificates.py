@@ -18,7 +18,6 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.registration import service_name
 from hedgerow.machinery.names import dns_subdomain_problem
 
 KEY_BITS: Final = 3072
@@ -49,7 +48,7 @@ def certificate_authority(key: RSAPrivateKey, issue: Issue) -> Authority:
 
 
 def serving_certificate(
-    name_prefix: str,
+    service: str,
     namespace: str,
     key: RSAPublicKey,
     authority: Authority,
@@ -59,20 +58,18 @@ def serving_certificate(
 ) -> x509.Certificate:
     """The certificate of a webhook server, for serving only.
 
-    The names of the server's objects start with the prefix, and its Service is in the namespace. `hosts` are DNS names
-    and IP addresses of the server beside those of its Service.
+    `hosts` are DNS names and IP addresses of the server beside those of its Service.
     """
-    subject, issuer = _common_name(service_name(name_prefix)), authority.certificate.subject
+    subject, issuer = _common_name(service), authority.certificate.subject
     builder = _certificate(subject, issuer, key, authority.key.public_key(), issue, is_authority=False)
-    names = dict.fromkeys((*dns_names(name_prefix, namespace), *hosts))
+    names = dict.fromkeys((*dns_names(service, namespace), *hosts))
     builder = builder.add_extension(x509.SubjectAlternativeName(list(map(_general_name, names))), critical=False)
     builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
     return builder.sign(authority.key, SHA256())
 
 
-def dns_names(name_prefix: str, namespace: str) -> tuple[str, ...]:
+def dns_names(service: str, namespace: str) -> tuple[str, ...]:
     """The names under which API servers reach the webhook server."""
-    service = service_name(name_prefix)
     return (service, *(f"{service}.{namespace}{domain}" for domain in ("", ".svc", ".svc.cluster.local")))
 
 

@@ -6,6 +6,7 @@ Source: controller-registration §2.1.2, §2.5, §2.6, §3.3.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -57,6 +58,7 @@ DEFAULTS: Final = "controller-registration-defaults"
 VALIDATION: Final = "controller-registration-validation"
 USED_TYPES: Final = "registered-types"
 _DOMAIN: Final = "core.gardener.cloud"
+_SERVICE: Final = "hedgerow-controller-manager"
 _REVIEWED: Final = {
     DEFAULTS: (CONTROLLER_REGISTRATIONS,),
     VALIDATION: (CONTROLLER_REGISTRATIONS, CONTROLLER_DEPLOYMENTS, CONTROLLER_INSTALLATIONS),
@@ -112,8 +114,9 @@ def registered_webhooks(enabled: Iterable[Webhook]) -> tuple[RegisteredWebhook, 
 
 
 def webhook_configurations(enabled: Iterable[Webhook], server: WebhookServer) -> tuple[Manifest, ...]:
-    """The objects that register enabled webhooks at a garden's API server."""
-    return configurations("hedgerow-controller-manager", {}, registered_webhooks(enabled), server)
+    """The objects that register enabled webhooks at a garden's API server; by default its Service has their name."""
+    server = replace(server, service=server.service or _SERVICE)
+    return configurations(_SERVICE, {}, registered_webhooks(enabled), server)
 
 
 def _defaulted(_resource: Resource, request: AdmissionRequest, _snapshot: Snapshot) -> Decision:

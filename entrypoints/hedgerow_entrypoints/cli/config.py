@@ -143,12 +143,15 @@ def check(file: str) -> None:
 @command.command(short_help="Say what a field means, and what it is by default.")
 @click.argument("path", default="")
 @click.option("-r", "--recursive", is_flag=True, help="All fields below it instead, one to a line.")
-def explain(path: str, *, recursive: bool) -> None:
+@click.option(
+    "--component", "of", type=click.Choice(RUNNABLE), help="Whose file; by default the first with such a field."
+)
+def explain(path: str, *, recursive: bool, of: str | None) -> None:
     """Say of the field at PATH, such as controllers.node, and of those right below it, what they mean.
 
     Without PATH: of the whole file.
     """
-    kind, field = _field(path)
+    kind, field = _field(path, RUNNABLE if of is None else (of,))
     if recursive:
         for below in field.walk():
             if below.path and not below.fields:
@@ -159,10 +162,10 @@ def explain(path: str, *, recursive: bool) -> None:
         click.echo("\n" + _explained(below, below.path.rpartition(".")[2], "  "))
 
 
-def _field(path: str) -> tuple[str, FieldDescription]:
-    """The field at a path, in which the places in lists do not matter, of the first kind of file that has it."""
+def _field(path: str, components: Sequence[str]) -> tuple[str, FieldDescription]:
+    """The field at a path, in which the places in lists do not matter, of the first component whose file has it."""
     wanted, known = _without_places(path.strip(".")), list[str]()
-    for document in filter(None, (component(name).document for name in RUNNABLE)):
+    for document in filter(None, (component(name).document for name in components)):
         fields = {_without_places(field.path): field for field in configuration_fields(document).walk()}
         if wanted in fields:
             return document.kind, fields[wanted]

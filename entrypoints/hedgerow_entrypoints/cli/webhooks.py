@@ -39,6 +39,7 @@ EXAMPLES: Final = """\b
 Examples:
   hedgerow webhooks certificate --out certificates
   hedgerow webhooks render --config resource-manager.yaml --mode standalone --ca-bundle certificates/ca.crt
+  hedgerow webhooks certificate --out certificates --service hedgerow-controller-manager
   hedgerow webhooks certificate --out certificates --host 127.0.0.1
   hedgerow webhooks render --config trial.yaml --mode standalone --url https://127.0.0.1:9449"""
 
@@ -47,6 +48,12 @@ def _service_prefix(_context: click.Context, _option: click.Parameter, prefix: s
     if problem := dns_label_problem(service_name(prefix)):
         raise click.BadParameter(f"{service_name(prefix)!r} cannot be the name of a Service: {problem}")
     return prefix
+
+
+def _service(_context: click.Context, _option: click.Parameter, service: str) -> str:
+    if service and (problem := dns_label_problem(service)):
+        raise click.BadParameter(f"{service!r} cannot be the name of a Service: {problem}")
+    return service
 
 
 def _base_url(_context: click.Context, _option: click.Parameter, url: str) -> str:
@@ -78,6 +85,7 @@ OF_MODE: Final = (
 )
 OF_CA_BUNDLE: Final = "Certificates that may have signed the server's; by default those that API servers trust anyway."
 OF_URL: Final = "Where the server is reached, such as https://127.0.0.1:9449; by default at its Service."
+OF_SERVICE: Final = "Name of the Service of another component, such as hedgerow-controller-manager."
 OF_HOSTS: Final = "Where else than at its Service the server is reached; repeatable."
 
 
@@ -148,6 +156,7 @@ def _certificates_in(file: str) -> bytes:
 @command.command(short_help="Make an authority and a serving pair for trials.")
 @click.option("--out", "folder", required=True, metavar="DIR", help="Where the files are put; made if it is missing.")
 @NAME_PREFIX
+@click.option("--service", default="", metavar="NAME", callback=_service, help=OF_SERVICE)
 @NAMESPACE
 @click.option("--host", "hosts", multiple=True, metavar="NAME|IP", callback=_hosts, help=OF_HOSTS)
 @click.option(
@@ -158,11 +167,16 @@ def _certificates_in(file: str) -> bytes:
     help="How long the certificates are valid.",
 )
 @click.option("--force", is_flag=True, help="Overwrite files that exist.")
-def certificate(folder: str, name_prefix: str, namespace: str, *, hosts: Sequence[str], days: int, force: bool) -> None:
+def certificate(
+    folder: str, name_prefix: str, service: str, namespace: str, *, hosts: Sequence[str], days: int, force: bool
+) -> None:
     """Make ca.crt, and tls.crt and tls.key that it has signed, for a webhook server that is tried out.
 
     The key of the authority is forgotten, so it can sign nothing else.
     """
+    if name_prefix and service:
+        raise click.UsageError("--name-prefix is for the resource manager, --service for other components.")
+    service = service or service_name(name_prefix)
     target = Path(folder)
     if target.is_file():
         raise CommandError(f"{folder}: is a file, not a folder")
@@ -172,7 +186,7 @@ def certificate(folder: str, name_prefix: str, namespace: str, *, hosts: Sequenc
     now, validity, key = utc_now(), timedelta(days=days), generate_key()
     authority = certificates.certificate_authority(generate_key(), new_issue(now, validity))
     issue = new_issue(now, validity)
-    serving = certificates.serving_certificate(name_prefix, namespace, key.public_key(), authority, issue, hosts=hosts)
+    serving = certificates.serving_certificate(service, namespace, key.public_key(), authority, issue, hosts=hosts)
     pair = {"tls.key": key_pem(key), "tls.crt": certificates.certificate_pem(serving)}
     try:
         _write(target, {"ca.crt": certificates.certificate_pem(authority.certificate), **pair})
@@ -180,7 +194,7 @@ def certificate(folder: str, name_prefix: str, namespace: str, *, hosts: Sequenc
         # A file is called otherwise while it is written, by a name that would tell nobody anything.
         raise CommandError(f"{error.filename2 or folder}: {error.strerror}") from error
     note(f"wrote {target / 'ca.crt'}, {target / 'tls.crt'} and {target / 'tls.key'}")
-    note(f"valid for {days} days, for {', '.join((*certificates.dns_names(name_prefix, namespace), *hosts))}")
+    note(f"valid for {days} days, for {', '.join((*certificates.dns_names(service, namespace), *hosts))}")
 
 
 def generate_key() -> rsa.RSAPrivateKey:

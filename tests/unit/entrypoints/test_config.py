@@ -106,7 +106,9 @@ def paths(document: Any, path: str = "") -> set[str]:
     return {path}.union(*(paths(value, f"{path}.{name}") for name, value in document.items()))
 
 
-@pytest.mark.parametrize("name", ["resource-manager", "resource-manager-complete", "webhooks"])
+@pytest.mark.parametrize(
+    "name", ["resource-manager", "resource-manager-complete", "webhooks", "controller-manager", "seed-extensions"]
+)
 def test_an_example_is_valid_and_nothing_is_odd_in_it(name: str, hedgerow: Hedgerow) -> None:
     ended = hedgerow("config", "check", str(REPOSITORY / "examples" / f"{name}.yaml"))
 
@@ -241,6 +243,14 @@ def test_all_fields_are_listed_one_to_a_line(hedgerow: Hedgerow) -> None:
     assert hedgerow("config", "explain", "--recursive", "server.metrics").out == (
         'server.metrics.bindAddress <string>, default ""\nserver.metrics.port <integer>, default 8080\n'
     )
+
+
+def test_a_field_that_several_files_have_is_explained_for_the_component_that_is_named(hedgerow: Hedgerow) -> None:
+    lease = ("config", "explain", "leaderElection.resourceName")
+
+    assert "default gardener-resource-manager\n" in hedgerow(*lease).out
+    assert "default hedgerow-seed-extensions\n" in hedgerow(*lease, "--component", "seed-extensions").out
+    assert hedgerow("config", "explain", "gardenAccess", "--component", "controller-manager").code == 1
 
 
 def test_a_field_that_does_not_exist_is_an_error(hedgerow: Hedgerow) -> None:

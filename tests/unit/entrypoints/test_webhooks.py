@@ -232,6 +232,24 @@ def test_a_server_on_this_machine_is_registered_by_its_address_and_has_a_certifi
     assert clients == 2 * ["https://127.0.0.1:9449/webhooks/seccomp-profile"]
 
 
+@pytest.mark.usefixtures("small_keys")
+def test_a_certificate_is_for_the_service_that_is_named(folder: Path, hedgerow: Hedgerow) -> None:
+    made = hedgerow(*MAKE, "--service", "hedgerow-controller-manager", "--namespace", "garden")
+
+    assert made.code == 0
+    serving = x509.load_pem_x509_certificate((folder / "made" / "tls.crt").read_bytes())
+    names = serving.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert "hedgerow-controller-manager.garden.svc" in names.get_values_for_type(x509.DNSName)
+    assert not any("resource-manager" in name for name in names.get_values_for_type(x509.DNSName))
+
+
+def test_the_service_of_another_component_has_no_prefix(folder: Path, hedgerow: Hedgerow) -> None:
+    ended = hedgerow(*MAKE, "--service", "hedgerow-controller-manager", "--name-prefix", "a-")
+
+    assert (ended.code, list(folder.glob("made"))) == (1, [])
+    assert "--name-prefix is for the resource manager" in ended.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -272,3 +290,11 @@ def test_options_of_the_resource_manager_are_refused_for_others(hedgerow: Hedger
 
     assert ended.code == 1
     assert "--mode and --name-prefix are for the resource manager, not for rsyslog-relp" in ended.err
+
+
+def test_the_webhooks_of_a_garden_are_registered_at_their_service(hedgerow: Hedgerow) -> None:
+    rendered = hedgerow("webhooks", "render", "--config", str(REPOSITORY / "examples" / "controller-manager.yaml"))
+
+    webhooks = [webhook for each in yaml.safe_load_all(rendered.out) for webhook in each["webhooks"]]
+    assert len(webhooks) == 3
+    assert {each["clientConfig"]["service"]["name"] for each in webhooks} == {"hedgerow-controller-manager"}

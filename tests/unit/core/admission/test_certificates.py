@@ -36,7 +36,11 @@ def authority(key: RSAPrivateKey) -> Authority:
 @pytest.fixture(scope="module")
 def serving(key: RSAPrivateKey, authority: Authority) -> x509.Certificate:
     return serving_certificate(
-        "virtual-garden-", "garden", key.public_key(), authority, Issue(2, START, START + timedelta(days=10))
+        "virtual-garden-gardener-resource-manager",
+        "garden",
+        key.public_key(),
+        authority,
+        Issue(2, START, START + timedelta(days=10)),
     )
 
 
