@@ -1,6 +1,7 @@
 """What a ControllerInstallation would deliver: planned, and rendered, with a program that stands for Helm."""
 
 import base64
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from hedgerow_adapters.charts.packing import packed
 from tests.unit.adapters.charts.archived import program
 from tests.unit.entrypoints.command_line import Ended, Hedgerow
 from tests.unit.entrypoints.installation_landscape import PASSWORD, UID, landscape
@@ -194,3 +196,28 @@ def test_a_cluster_tells_its_version_itself(hedgerow: Hedgerow) -> None:
     ended = hedgerow("plan", "controller-installation", "--kubeconfig", "none", "--kube-version", "1.30")
 
     assert "--kube-version is for -f: a cluster tells its version itself" in ended.err
+
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def test_the_chart_of_the_example_is_the_folder_beside_it() -> None:
+    documents = yaml.safe_load_all((EXAMPLES / "controller-registration" / "garden.yaml").read_text("utf-8"))
+    (deployment,) = (each for each in documents if each["kind"] == "ControllerDeployment")
+
+    archive = gzip.decompress(base64.b64decode(deployment["providerConfig"]["chart"]))
+
+    assert archive == gzip.decompress(packed(EXAMPLES / "extension-chart"))
+
+
+def test_the_example_is_planned_and_its_installations_see_values(hedgerow: Hedgerow, tmp_path: Path) -> None:
+    example = ("-f", str(EXAMPLES / "controller-registration"))
+    new = tmp_path / "new.yaml"
+    new.write_text(hedgerow("simulate", "controller-registration", *example).out, "utf-8")
+
+    ended = hedgerow("render", "controller-installation", *example, "-f", str(new), "--values")
+
+    assert ended.code == 0
+    values = [*yaml.safe_load_all(ended.out)]
+    assert [each["replicas"] for each in values] == [2, 2, 2, 2]
+    assert {each["gardener"]["seed"]["clusterIdentity"] for each in values} == {"seed-local"}
