@@ -19,19 +19,18 @@ from hedgerow.api.registrations import (
     CONTROLLER_INSTALLATIONS,
     CONTROLLER_REGISTRATIONS,
     HEALTHY,
-    INSTALLATION_NAME,
     INSTALLED,
     PROGRESSING,
     SEED_NAMESPACE,
 )
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, find, get_or_init, updated
-from hedgerow.machinery.controller import Context, Controller, Watch
+from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.failures import Failure, retryable_failure
-from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, labels_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating
 from hedgerow.machinery.plan import Plan, failed
 from hedgerow.machinery.questions import NOT_FOUND, Found, NotAnswered, ObjectQuestion
-from hedgerow.machinery.reading import UnreadableError, integer_at, keeping
+from hedgerow.machinery.reading import UnreadableError, integer_at
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.registration.conditions import (
     CheckConfig,
@@ -41,7 +40,7 @@ from hedgerow.registration.conditions import (
     writes_conditions_of,
 )
 from hedgerow.registration.garden import garden_watch
-from hedgerow.registration.installations import Installation, is_chart, is_for, own_keys
+from hedgerow.registration.installations import Installation, is_chart, is_for, managed_resource_watch, own_keys
 
 
 def care_controller(config: CheckConfig, concurrency: int = 20) -> Controller[CheckConfig]:
@@ -53,20 +52,7 @@ def care_controller(config: CheckConfig, concurrency: int = 20) -> Controller[Ch
         primary_cluster=Cluster.SOURCE,
         watches=(
             garden_watch(CONTROLLER_INSTALLATIONS, own_keys(config.seed), is_creation),
-            Watch(
-                MANAGED_RESOURCES,
-                keeping(
-                    *(f"metadata.{name}" for name in ("namespace", "name", "uid", "generation")),
-                    "status.observedGeneration",
-                    "status.conditions",
-                    labels=(INSTALLATION_NAME,),
-                ),
-                _installation_of,
-                conditions_changed(RESOURCES_APPLIED, RESOURCES_HEALTHY, RESOURCES_PROGRESSING),
-                namespace=SEED_NAMESPACE,
-                label_selector=INSTALLATION_NAME,
-                may_be_absent=True,
-            ),
+            managed_resource_watch(conditions_changed(RESOURCES_APPLIED, RESOURCES_HEALTHY, RESOURCES_PROGRESSING)),
             *map(garden_watch, holders),
         ),
         concurrency=concurrency,
@@ -80,11 +66,6 @@ def care_controller(config: CheckConfig, concurrency: int = 20) -> Controller[Ch
             Permission.of(MANAGED_RESOURCES, "get", namespace=SEED_NAMESPACE),
         ),
     )
-
-
-def _installation_of(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
-    name = labels_of(managed_resource)[INSTALLATION_NAME]
-    return (ObjectKey("", name),) if name else ()
 
 
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[CheckConfig]) -> Plan:

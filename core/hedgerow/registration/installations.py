@@ -7,10 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Self
 
-from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS, HELM
+from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.api.registrations import (
+    CONTROLLER_DEPLOYMENTS,
+    CONTROLLER_REGISTRATIONS,
+    HELM,
+    INSTALLATION_NAME,
+    SEED_NAMESPACE,
+)
 from hedgerow.machinery.conditions import condition_status
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of
-from hedgerow.machinery.reading import UnreadableError, list_at, object_at, text_at
+from hedgerow.machinery.controller import Change, Watch
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, is_terminating, key_of, labels_of
+from hedgerow.machinery.reading import UnreadableError, keeping, list_at, object_at, text_at
 from hedgerow.machinery.snapshot import Snapshot
 
 FINALIZER: Final = "core.gardener.cloud/controllerinstallation"
@@ -92,6 +100,33 @@ def is_chart(installation: Installation, holder: Manifest | None) -> bool:
     if deployment is None:
         return holder is None and FINALIZER in installation.finalizers
     return deployment.is_chart
+
+
+_kept_of_managed_resource: Final = keeping(
+    *(f"metadata.{name}" for name in ("namespace", "name", "uid", "generation")),
+    "status.observedGeneration",
+    "status.conditions",
+    labels=(INSTALLATION_NAME,),
+)
+"""Of all controllers, so that they share a cache."""
+
+
+def managed_resource_watch(predicate: Callable[[Change], bool]) -> Watch:
+    """The watch of the ManagedResources in the seed, which enqueues the installations that they are of."""
+
+    def installation_of(managed_resource: Manifest, _snapshot: Snapshot) -> tuple[ObjectKey, ...]:
+        name = labels_of(managed_resource)[INSTALLATION_NAME]
+        return (ObjectKey("", name),) if name else ()
+
+    return Watch(
+        MANAGED_RESOURCES,
+        _kept_of_managed_resource,
+        installation_of,
+        predicate,
+        namespace=SEED_NAMESPACE,
+        label_selector=INSTALLATION_NAME,
+        may_be_absent=True,
+    )
 
 
 def is_for(seed: str, installation: Manifest) -> bool:

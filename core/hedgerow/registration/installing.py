@@ -51,11 +51,19 @@ from hedgerow.registration.conclusion import Conclusion, unread
 from hedgerow.registration.conditions import writes_conditions_of
 from hedgerow.registration.finalizers import with_finalizer
 from hedgerow.registration.garden import garden_watch
-from hedgerow.registration.installations import FINALIZER, Deployment, Installation, deployment_of, is_for, own_keys
+from hedgerow.registration.installations import (
+    FINALIZER,
+    Deployment,
+    Installation,
+    deployment_of,
+    is_for,
+    managed_resource_watch,
+    own_keys,
+)
 from hedgerow.resource_manager.builder import deploying
 
 WAIT: Final = 30.0
-"""Seconds: nothing tells when objects in the seed are gone."""
+"""Seconds: nothing tells when the Namespace is gone."""
 _REASON: Final = "uninstalled"
 _CONFLICT: Final = 409
 _DONE: Final = (ConditionStatus.FALSE, "DeletionSuccessful", "Deletion of old resources succeeded.")
@@ -64,11 +72,13 @@ _DONE: Final = (ConditionStatus.FALSE, "DeletionSuccessful", "Deletion of old re
 def installation_controller(config: InstallationConfig, concurrency: int = 20) -> Controller[InstallationConfig]:
     """The controller for a configuration."""
     own = own_keys(config.seed)
+    # One that somebody deletes comes again; of an installation that is to go, the Namespace is next.
+    is_gone = managed_resource_watch(lambda change: change.new is None)
     return Controller(
         name="controllerinstallation",
         primary=CONTROLLER_INSTALLATIONS,
         primary_cluster=Cluster.SOURCE,
-        watches=(garden_watch(CONTROLLER_INSTALLATIONS, own, asks_for_installation, is_desired_state=True),),
+        watches=(garden_watch(CONTROLLER_INSTALLATIONS, own, asks_for_installation, is_desired_state=True), is_gone),
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,

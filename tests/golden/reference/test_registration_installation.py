@@ -177,7 +177,7 @@ def test_the_same_changes_are_followed(recording: Recording) -> None:
     if recording["controller"] != "installation":
         return
     controller = installation_controller(InstallationConfig(seed="s1"))
-    (watch,) = controller.watches
+    watch, _ = controller.watches
     old, new = (recording[each] and watch.transform(recording[each]) for each in ("old", "object"))
     change = Change(new, None) if recording["event"] == "delete" else Change(old, new)
 
