@@ -66,6 +66,9 @@ _METADATA: Final = tuple(
     f"metadata.{name}" for name in ("namespace", "name", "uid", "resourceVersion", "generation", "deletionTimestamp")
 )
 
+_STATUS: Final = tuple(f"status.{name}" for name in ("observedGeneration", "lastError", "lastOperation"))
+"""Not the state and the providerStatus of an Extension, which may be large."""
+
 
 def shoot_extensions_controller(seed: str = "", concurrency: int = 5) -> Controller[str]:
     """The controller of the Shoots of a Seed; without its name, of all."""
@@ -104,7 +107,7 @@ def shoot_extensions_controller(seed: str = "", concurrency: int = 5) -> Control
             ),
             Watch(
                 EXTENSIONS,
-                keeping(*_METADATA, "spec", "status", annotations=(OPERATION, TIMESTAMP, GENERATION)),
+                keeping(*_METADATA, "spec", *_STATUS, annotations=(OPERATION, TIMESTAMP, GENERATION)),
                 in_namespace,
                 may_be_absent=True,
             ),

@@ -503,3 +503,12 @@ def test_whatever_changes_brings_a_turn_of_the_shoots_that_it_concerns() -> None
     assert enqueued(seed, registration("r", LATE), registration("r", EARLY)) == {SHOOT}
     assert enqueued(seed, registration("r", LATE, policy="Always"), registration("r", LATE)) == set()
     assert enqueued(seed, made(NAMESPACES, {"name": "other"})) == set()
+
+
+def test_caches_keep_no_state_of_extension_controllers() -> None:
+    watch = next(each for each in shoot_extensions_controller("s").watches if each.resource == EXTENSIONS)
+    status = {"observedGeneration": 1, "lastError": {"description": "no quota"}, "lastOperation": {"state": "Error"}}
+
+    kept = watch.transform({**extension("early"), "status": {**status, "state": {"large": 1}, "providerStatus": {}}})
+
+    assert kept["status"] == status
