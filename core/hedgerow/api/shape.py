@@ -3,7 +3,7 @@
 Knows no particular type, no default and no rule about values. As to an API server, `null` means an absent field.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Annotated, Any, ClassVar, Final, NamedTuple, TypeVar
 
@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 from returns.result import Failure, Result, Success
 
-from hedgerow.machinery.failures import Problem, child, perhaps, rendered, wrong_type
+from hedgerow.machinery.failures import Problem, child, perhaps, rendered, unknown_fields, wrong_type
 from hedgerow.machinery.scalars import parse_timestamp
 
 _EXPECTED: Final = {
@@ -178,3 +178,16 @@ class ApiObject(ApiType):
         """The object as a plain document: its kind, and the fields that were set."""
         given = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
         return {"apiVersion": self.api_version, "kind": self.kind, **given}
+
+
+def undeclared(value: object, path: str = "") -> Iterator[Problem]:
+    """The fields that no type declares, which are kept but mean nothing; those of metadata are not looked at."""
+    if isinstance(value, tuple):
+        for index, item in enumerate(value):
+            yield from undeclared(item, _below(path, index))
+    elif isinstance(value, Typed) and not isinstance(value, ObjectMeta):
+        fields = {field.alias or name: name for name, field in type(value).model_fields.items()}
+        for name, problem in unknown_fields(value.model_extra or {}, fields):
+            yield Problem(child(path, name), problem)
+        for alias, name in fields.items():
+            yield from undeclared(getattr(value, name), child(path, alias))

@@ -11,6 +11,7 @@ from returns import result
 
 from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.api.registrations import CONTROLLER_REGISTRATIONS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
@@ -48,7 +49,26 @@ def objects_in_files(
     loaded = load_manifests(paths, stdin=stdin, namespaced_kinds=namespaced_kinds, namespace=namespace, sent=sent)
     if isinstance(loaded, result.Failure):
         raise CommandError.of(loaded.failure())
+    _tell_unknown_fields(loaded.unwrap())
     return loaded.unwrap()
+
+
+def _tell_unknown_fields(objects: Iterable[LoadedObject]) -> None:
+    """Say what the author of a registration may have mistyped: an API server would drop it without a word."""
+    registrations = [each for each in objects if Kind.of(each.manifest).group == CONTROLLER_REGISTRATIONS.group]
+    if not registrations:
+        return
+    # Types are slow to make.
+    from hedgerow.api.core_v1beta1 import CUSTOM_RESOURCES  # noqa: PLC0415
+    from hedgerow.api.shape import read, undeclared  # noqa: PLC0415
+
+    types = {each.resource.object_kind: each for each in CUSTOM_RESOURCES}
+    for loaded in registrations:
+        if (declared := types.get(Kind.of(loaded.manifest))) is None:
+            continue
+        for problem in undeclared(read(declared.type, loaded.manifest).value_or(None)):
+            failure = Failure(declared.resource, key_of(loaded.manifest), problem)
+            note(f"note: {loaded.source}: {printable(str(failure))}")
 
 
 def located_in(objects: Iterable[LoadedObject]) -> Callable[[Failure], str]:

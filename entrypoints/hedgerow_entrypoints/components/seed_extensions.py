@@ -14,7 +14,7 @@ from hedgerow.registration.configuration import SeedConfig, SeedExtensionsConfig
 from hedgerow_adapters.charts import HelmCommand
 from hedgerow_entrypoints.components.controller_manager import GARDEN_CONTROLLERS
 from hedgerow_entrypoints.components.redaction import secret_redaction
-from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry
+from hedgerow_entrypoints.components.registry import Ask, Component, ControllerEntry, Remarks
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
@@ -35,6 +35,12 @@ def _installation(configuration: SeedExtensionsConfiguration, _cluster_id: str) 
         garden_access=_garden_access(configuration) if configuration.garden_access.enabled else None,
     )
     return installation_controller(config, configuration.controllers.controller_installation.concurrent_syncs)
+
+
+def _remarks() -> Remarks:
+    from hedgerow_entrypoints.components.registration_remarks import INSTALLATION_REMARKS
+
+    return INSTALLATION_REMARKS
 
 
 def _garden_access(configuration: SeedExtensionsConfiguration) -> "GardenAccess":
@@ -125,7 +131,11 @@ COMPONENT: Final = Component(
     controllers=(
         *GARDEN_CONTROLLERS,
         ControllerEntry(
-            "controllerinstallation", _installation, "controllerInstallation", aliases=("controller-installation",)
+            "controllerinstallation",
+            _installation,
+            "controllerInstallation",
+            aliases=("controller-installation",),
+            remarks=_remarks,
         ),
         ControllerEntry("controllerinstallation-care", _care, "controllerInstallationCare"),
         ControllerEntry("controllerinstallation-required", _required, "controllerInstallationRequired"),

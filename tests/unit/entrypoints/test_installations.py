@@ -221,3 +221,36 @@ def test_the_example_is_planned_and_its_installations_see_values(hedgerow: Hedge
     values = [*yaml.safe_load_all(ended.out)]
     assert [each["replicas"] for each in values] == [2, 2, 2, 2]
     assert {each["gardener"]["seed"]["clusterIdentity"] for each in values} == {"seed-local"}
+
+
+def without_seed(text: str) -> str:
+    return yaml.safe_dump_all(each for each in yaml.safe_load_all(text) if each["kind"] != "Seed")
+
+
+@pytest.mark.parametrize("command", ["plan", "render"])
+def test_without_a_seed_nothing_can_be_told_of_an_installation(command: str, hedgerow: Hedgerow) -> None:
+    ended = hedgerow(command, "controller-installation", "-f", "-", stdin=without_seed(landscape()))
+
+    problem = 'ControllerInstallation os-abcde: spec.seedRef.name: Seed "aws-eu1" does not exist'
+    assert (ended.code, ended.out) == (1, "")
+    assert f"error: <stdin>:4: {problem}\n" in ended.err
+
+
+@pytest.mark.parametrize("command", ["plan", "render"])
+def test_installations_for_other_seeds_are_noted(command: str, hedgerow: Hedgerow) -> None:
+    text = landscape().replace("seedRef:\n    name: aws-eu1", "seedRef:\n    name: other")
+    ended = hedgerow(command, "controller-installation", "-f", "-", stdin=text)
+
+    assert (ended.code, ended.out) == (0, "")
+    assert "note: ControllerInstallation os-abcde is for Seed other, planned for is aws-eu1\n" in ended.err
+
+
+@pytest.mark.parametrize("command", ["plan", "render"])
+def test_files_without_installations_are_noted(command: str, hedgerow: Hedgerow) -> None:
+    ended = hedgerow(command, "controller-installation", "-f", "-", stdin=yaml.safe_dump(CLUSTER_ROLE))
+
+    assert ended.code == 0
+    assert "note: there is no ControllerInstallation\n" in ended.err
+
+
+CLUSTER_ROLE = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "a"}}
