@@ -55,12 +55,12 @@ def refused(done: subprocess.CompletedProcess[str], reason: str) -> bool:
 
 def test_without_a_configuration_file_there_is_nothing_to_run() -> None:
     done = run()
-    assert refused(done, "missing config file")
+    assert refused(done, "missing config file: name it by --config")
     assert done.stderr == ""
 
 
 def test_an_empty_name_of_the_file_is_a_missing_file() -> None:
-    assert refused(run("--config", ""), "missing config file")
+    assert refused(run("--config", ""), "missing config file: name it by --config")
 
 
 def test_an_unreadable_file_is_named(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from hedgerow.machinery.controller import Context, Controller, all_keys
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.machinery.plan import Decision, Plan
 from hedgerow.machinery.snapshot import Snapshot
+from hedgerow_adapters.informer.exchanges import Refused
 from hedgerow_adapters.runtime.caches import Caches
 from hedgerow_adapters.runtime.clusters import Access, Clusters
 from hedgerow_adapters.runtime.runner import ControllerRunner
@@ -168,7 +169,9 @@ class Simulation:
                 # In memory nothing but an object that the controller cannot read is in its way.
                 is_whole = self._worlds[watch.cluster].transport.is_whole
                 if problem is not None and (watch.required_for_sync or not is_whole):
-                    raise ReadingError(str(problem)) from problem
+                    is_unserved = isinstance(problem, Refused) and problem.error.is_unproven_absence
+                    missing = f"the API server does not serve {watch.resource}: " if is_unserved else ""
+                    raise ReadingError(f"{missing}{problem}") from problem
         for world in self._worlds.values():
             if world.transport.failure is not None:
                 raise world.transport.failure

@@ -124,7 +124,7 @@ async def _prepare(  # noqa: PLR0911 -- each thing that is missing ends it
     if error := await _put_namespace(namespace, installation, seed):
         return error
     if not cluster_identity(seed):
-        return f"cluster-identity of seed '{key_of(seed).name}' not set"
+        return f"Seed {key_of(seed).name}: status.clusterIdentity is not set"
     namespace_of_garden, identity = garden
     garden_identity = cluster_id(REQUIRED, identity)
     if isinstance(garden_identity, Failed):

@@ -143,7 +143,7 @@ def _yaml_document(text: str, *, is_strict: bool) -> Document | Problem:
         return Problem("", problem)
     reading = finished(read_yaml(text, is_strict=is_strict))
     if reading.broken is not None:
-        return Problem("", str(reading.broken))
+        return Problem("", reading.documents[-1].problems[-1])
     return reading.documents[0] if reading.documents else Document(None)
 
 

@@ -128,9 +128,10 @@ def _command(of: Component[Any]) -> click.Command:
         if isinstance(made, Failure):
             raise CommandError(*made.failure())
         objects = made.unwrap()
+        registers = any(str(each["kind"]).endswith("WebhookConfiguration") for each in objects)
+        if registers and wanted.serving and not wanted.serving.ca_bundle:
+            note("warning: webhooks.caBundle is empty: API servers trust public authorities alone")
         if form != _MANIFESTS:
-            if wanted.serving and not wanted.serving.ca_bundle:
-                note("warning: webhooks.caBundle is empty: API servers trust public authorities alone")
             chart = packed(charts_folder() / declared.component)
             objects = controller_registration(declared.extension_type, chart, stated, _FORMS[form])
         click.echo(OBJECT_FORMATS[output](objects), nl=False)

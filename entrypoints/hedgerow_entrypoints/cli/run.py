@@ -33,7 +33,7 @@ def command(component: str, config_file: str | None, record: str | None) -> None
 
 def _run(component: str, config_file: str | None, record: str | None) -> None:
     if not config_file:
-        raise CommandError("missing config file")
+        raise CommandError("missing config file: name it by --config")
     # The process's parts are slow to import, and a wrong call should not wait for them.
     from hedgerow.machinery.configuration.section import Purpose  # noqa: PLC0415
     from hedgerow_entrypoints.components.running import run_component  # noqa: PLC0415

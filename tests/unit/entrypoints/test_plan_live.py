@@ -192,6 +192,14 @@ def test_a_cluster_without_managed_resources_has_nothing_to_plan_for(capsys: pyt
     assert "note: the cluster does not know managedresources.resources.gardener.cloud\n" in capsys.readouterr().err
 
 
+def test_a_cluster_that_is_no_garden_ends_the_command() -> None:
+    clusters = LiveClusters(dict.fromkeys(Cluster, MemoryTransport(InMemoryCluster())), EVERYTHING)
+    settings = Stated(COMPONENT, Decoded(DEFAULTS, ()))
+
+    with pytest.raises(CommandError, match=r"the API server does not serve seeds\.core\.gardener\.cloud: "):
+        planned_over(clusters, *chosen_controllers(["controllerregistration-seed"], settings, ask_files(())))
+
+
 def test_of_some_namespaces_only_those_are_asked_for() -> None:
     wire = Wire(MemoryTransport(World(service(), service(ObjectKey("web", "front")))))
     accesses = dict.fromkeys(Cluster, ("shop", "default"))

@@ -349,7 +349,7 @@ def lose_garden(landscape: Landscape) -> None:
 @pytest.mark.parametrize(
     ("spoil", "problem"),
     [
-        pytest.param(forget_seed, "cluster-identity of seed 'aws-eu1' not set", id="C11"),
+        pytest.param(forget_seed, "Seed aws-eu1: status.clusterIdentity is not set", id="C11"),
         (forget_garden, "unable to determine cluster id: "),
         (lose_garden, 'namespaces "garden" not found'),
     ],

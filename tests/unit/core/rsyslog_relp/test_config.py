@@ -97,6 +97,13 @@ def test_texts_are_json_or_yaml() -> None:
     assert decode_text(" ", is_strict=True).unwrap() == RsyslogRelpConfig()
 
 
+def test_a_broken_text_is_told_by_what_is_missing_in_it() -> None:
+    for_people = "line 2: did not find expected ',' or ']' (while parsing a flow sequence that begins in line 1)"
+
+    assert joined(decode_text("[1,2", is_strict=True).failure()) == for_people
+    assert joined(decode_text("a: 1\na: 2\nb: }", is_strict=True).failure()).startswith("line 3: did not find expected")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from hedgerow.resource_manager import installation as resource_manager
 from hedgerow_entrypoints.cli.command import hedgerow
 from tests.golden.installation.chart import CHARTS, Chart
+from tests.unit.entrypoints.install.test_registration import NO_AUTHORITY
 
 TARGET: dict[str, Any] = {"config": {"targetClientConnection": {}}}
 KUBECONFIG: dict[str, Any] = {"target": {"kubeconfigSecret": "kubeconfig"}}
@@ -30,14 +31,22 @@ def test_a_separate_target_gets_roles_and_registrations_and_no_pods(tmp_path: Pa
     webhooks = {"webhooks": {"seccompProfile": {"enabled": True}}}
     values = {"config": {**TARGET["config"], **webhooks}, **KUBECONFIG}
 
-    code, source, _ = install(tmp_path, values)
-    assert code == 0
+    code, source, talk = install(tmp_path, values)
+    assert (code, talk) == (0, "")
     assert "Deployment" in kinds(source)
     assert "MutatingWebhookConfiguration" not in kinds(source)
 
-    code, target, _ = install(tmp_path, values, "--part", "target")
-    assert code == 0
+    code, target, talk = install(tmp_path, values, "--part", "target")
+    assert (code, talk) == (0, NO_AUTHORITY)
     assert kinds(target) == {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration"}
+
+
+def test_registrations_whose_server_nobody_can_trust_are_warned_of(tmp_path: Path) -> None:
+    enabled = {"config": {"webhooks": {"seccompProfile": {"enabled": True}}}}
+
+    assert install(tmp_path, enabled)[2] == NO_AUTHORITY
+    assert install(tmp_path, enabled, "--set", "webhooks.caBundle=x")[2] == ""
+    assert install(tmp_path, {})[2] == ""
 
 
 @pytest.mark.parametrize(("setting", "kind"), [([], "ClusterRoleBinding"), (["clusterWide=false"], "RoleBinding")])
