@@ -140,7 +140,7 @@ class _Turn:
             holds_manifests = cluster is Cluster.SOURCE and key_of(manifest) in self._with_manifests
             return self._redactor.secret(manifest, holds_manifests=holds_manifests)
         if resource in {CONTROLLER_REGISTRATIONS, CONTROLLER_DEPLOYMENTS}:
-            manifest = self._without_values(manifest)
+            manifest = self._redactor.with_annotations(self._without_values(manifest))
         redacted: Manifest = self._redactor.redacted(manifest)
         return redacted
 

@@ -122,6 +122,13 @@ class Redactor(ABC):
         """A Secret, or some of its fields, as it may be shown; values that are manifests stay readable."""
         return self._secret(secret, _OF_SECRETS, holds_manifests=holds_manifests)
 
+    def with_annotations(self, manifest: Manifest) -> Manifest:
+        """An object of which kubectl may keep a copy in an annotation, with annotations as those of a Secret."""
+        metadata = manifest["metadata"]
+        if "annotations" not in metadata:
+            return manifest
+        return {**manifest, "metadata": {**metadata, "annotations": _annotations(metadata["annotations"], self.hide)}}
+
     def token_request(self, request: Manifest) -> Manifest:
         """A request for a token, granted or not, as it may be shown."""
         return self._members(request, hides_token=True)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure
 
-from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.kubernetes import LAST_APPLIED, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.api.registrations import CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS
 from hedgerow.machinery.charts import RenderChart, RenderedFile, RenderError
@@ -289,6 +289,16 @@ def test_charts_and_their_values_are_not_shown(config: Any, expected: Any) -> No
 
     assert shown(registration, CONTROLLER_REGISTRATIONS) == deployed(expected)
     assert shown(deployment, CONTROLLER_DEPLOYMENTS) == {**deployment, "providerConfig": expected}
+
+
+@pytest.mark.parametrize("resource", [CONTROLLER_REGISTRATIONS, CONTROLLER_DEPLOYMENTS])
+def test_the_copy_that_kubectl_keeps_of_a_chart_and_its_values_is_not_shown(resource: Resource) -> None:
+    copy = json.dumps({"providerConfig": {"values": {"password": PASSWORD}}})
+    annotations = {LAST_APPLIED: copy, "security.gardener.cloud/pod-security-enforce": "baseline"}
+
+    metadata = shown({"metadata": {"name": "os", "annotations": annotations}}, resource)["metadata"]
+
+    assert metadata == {"name": "os", "annotations": {**annotations, LAST_APPLIED: FINGERPRINTS.of_text(copy)}}
 
 
 def test_a_registration_that_is_none_is_shown_as_it_is() -> None:
