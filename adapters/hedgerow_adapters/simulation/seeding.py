@@ -26,6 +26,8 @@ _KEPT: Final = ("uid", "generation", "creationTimestamp")
 _GIVEN_BY_THE_SERVER: Final = frozenset(
     {*_KEPT, "resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"}
 )
+_DIGITS: Final = 20
+"""Of the largest resource version that a server counts to."""
 _REMEMBERED: Final = 1_000
 """Changes of a resource that it keeps: nobody watches who could miss more."""
 _BY_WHICH_STATUS_IS_WRITTEN: Final = {CERTIFICATE_REQUESTS.resource: ("approval", "status")}
@@ -74,7 +76,7 @@ def _recall_versions(cluster: InMemoryCluster, objects: Iterable[LoadedObject]) 
     given = {
         (each.resource.group, each.resource.kind, key_of(each.manifest)): int(version)
         for each in (_seed(cluster, loaded) for loaded in objects)
-        if (version := resource_version_of(each.manifest)) and version.isdecimal()
+        if (version := resource_version_of(each.manifest)) and version.isdecimal() and len(version) <= _DIGITS
     }
     if not given:
         return

@@ -51,20 +51,22 @@ def test_status_and_what_tells_one_object_from_another_are_restored() -> None:
 
 
 def test_objects_have_the_versions_by_which_others_refer_to_them() -> None:
-    one, other, new, odd = (
+    one, other, new, odd, long = (
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **version}}
         for name, version in (
             ("one", {"resourceVersion": "1234"}),
             ("other", {"resourceVersion": "7"}),
             ("new", {}),
             ("odd", {"resourceVersion": "x"}),
+            ("long", {"resourceVersion": "1" * 5000}),
         )
     )
-    cluster = seeded(one, other, new, odd)
+    cluster = seeded(one, other, new, odd, long)
 
     assert [found(cluster, each)["metadata"]["resourceVersion"] for each in (one, other)] == ["1234", "7"]
     assert found(cluster, new)["metadata"]["resourceVersion"].isdecimal()
     assert found(cluster, odd)["metadata"]["resourceVersion"].isdecimal()
+    assert len(found(cluster, long)["metadata"]["resourceVersion"]) < 20
     assert int(cluster.resource_version) >= 1234
 
 
