@@ -65,6 +65,8 @@ class ControllerEntry(Generic[Configuration]):
     namespaces: tuple[str, ...] = ()
     """The fields of its section that name a namespace in which it needs permissions."""
     remarks: Callable[[], Remarks] = lambda: NO_REMARKS
+    connected: Callable[[Controller[Any], Configuration], Controller[Any]] = lambda controller, _: controller
+    """The controller with what only a process finds in its surroundings. May raise a CommandError."""
 
     def is_enabled(self, configuration: Any) -> bool:
         """True if a process with a configuration runs it: unless its section can disable it, and does."""
@@ -123,6 +125,11 @@ class Component(Generic[Configuration]):
     def declared(self, configuration: Configuration, cluster_id: str) -> list[Controller[Any]]:
         """The controllers that a process runs, given the effective id of its source cluster, which may be empty."""
         return [entry.build(configuration, cluster_id) for entry in self.controllers if entry.is_enabled(configuration)]
+
+    def running(self, configuration: Configuration, cluster_id: str) -> list[Controller[Any]]:
+        """The same with what the process finds in its surroundings. Raises CommandError."""
+        enabled = (entry for entry in self.controllers if entry.is_enabled(configuration))
+        return [entry.connected(entry.build(configuration, cluster_id), configuration) for entry in enabled]
 
     def visible(self, configuration: Configuration, cluster_id: str) -> list[Controller[Any]]:
         """The same as they run: they decide nothing about namespaces that the process does not see."""

@@ -34,7 +34,7 @@ def run_component(
     webhooks = component.webhooks(configuration)
     recording = _recording(record, component, configuration) if record is not None else None
     leave_out_what_exists()
-    process = Process(component.name, settings, partial(component.declared, configuration), webhooks, recording)
+    process = Process(component.name, settings, partial(component.running, configuration), webhooks, recording)
     try:
         with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
             runner.run(process.run())

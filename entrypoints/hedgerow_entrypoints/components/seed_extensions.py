@@ -3,6 +3,7 @@
 
 import os
 from base64 import b64decode
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hedgerow.api.registrations import SEEDS
@@ -21,6 +22,9 @@ from hedgerow_entrypoints.process.settings import ProcessSettings
 if TYPE_CHECKING:
     from hedgerow.registration.garden_access import GardenAccess
     from hedgerow.registration.installation import SeedExtensionsInstallation
+
+PLACEHOLDER: Final = "https://address-of-the-garden"
+"""The garden's address for extensions, where only the process finds it out."""
 
 
 def _installation(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
@@ -44,23 +48,34 @@ def _remarks() -> Remarks:
 
 
 def _garden_access(configuration: SeedExtensionsConfiguration) -> "GardenAccess":
+    """As far as it is configured; commands other than `run` show no address of their own surroundings."""
+    from hedgerow.registration.garden_access import GardenAccess
+
+    connection, lease = configuration.garden_client_connection, configuration.garden_access.token_requestor_lease
+    server, authorities = connection.garden_cluster_address, b64decode(connection.garden_cluster_ca_cert)
+    return GardenAccess(server or PLACEHOLDER, authorities, token_requestor=ObjectKey(lease.namespace, lease.name))
+
+
+def _with_own_connection(controller: Controller[Any], configuration: SeedExtensionsConfiguration) -> Controller[Any]:
+    """Completes garden access by how the process itself reaches the garden."""
+    access = controller.config.garden_access
+    connection = configuration.garden_client_connection
+    is_complete = connection.garden_cluster_address and connection.garden_cluster_ca_cert
+    if access is None or is_complete:
+        return controller
     from hedgerow.registration.garden_access import GardenAccess
     from hedgerow_adapters.kubernetes.connection_files import describe_connection
     from hedgerow_adapters.kubernetes.credentials import UnusableError
 
-    connection, lease = configuration.garden_client_connection, configuration.garden_access.token_requestor_lease
-    server, authorities = connection.garden_cluster_address, b64decode(connection.garden_cluster_ca_cert)
-    token_requestor = ObjectKey(lease.namespace, lease.name)
-    if server and authorities:
-        return GardenAccess(server, authorities, token_requestor=token_requestor)
     try:
         own = describe_connection(os.environ.get("KUBECONFIG") or connection.kubeconfig)
     except UnusableError as error:
         problem = "gardenClientConnection: without gardenClusterAddress and gardenClusterCACert extensions use its own"
         raise CommandError(f"{problem}, and {error}") from error
     trusted, is_verified = (own.tls.authorities or b"", own.tls.verify) if own.tls else (b"", True)
-    access = GardenAccess(own.server, trusted, is_insecure=not is_verified, token_requestor=token_requestor)
-    return access.overridden(server, authorities)
+    found = GardenAccess(own.server, trusted, is_insecure=not is_verified, token_requestor=access.token_requestor)
+    completed = found.overridden(connection.garden_cluster_address, access.certificate_authorities)
+    return replace(controller, config=replace(controller.config, garden_access=completed))
 
 
 def _care(configuration: SeedExtensionsConfiguration, _cluster_id: str) -> Controller[Any]:
@@ -136,6 +151,7 @@ COMPONENT: Final = Component(
             "controllerInstallation",
             aliases=("controller-installation",),
             remarks=_remarks,
+            connected=_with_own_connection,
         ),
         ControllerEntry("controllerinstallation-care", _care, "controllerInstallationCare"),
         ControllerEntry("controllerinstallation-required", _required, "controllerInstallationRequired"),

@@ -79,8 +79,15 @@ _INVALIDATION: Final = Switch(
     {"controllers": {"tokenInvalidator": {"enabled": True}}, "webhooks": {"tokenInvalidator": {"enabled": True}}},
 )
 """Controller and webhook are enabled together, or the configuration is not valid."""
+_GARDEN_ACCESS: Final = Switch(
+    (("controllers.controllerInstallation.enabled",), ("gardenAccess.enabled",)),
+    {
+        "controllers": {"controllerInstallation": {"enabled": True}},
+        "gardenAccess": {"enabled": True, "tokenRequestorLease": {"namespace": "any", "name": "any"}},
+    },
+)
 _ODD: Final = {"tokenInvalidator": _INVALIDATION}
-_MORE: Final = {"networkPolicy": (_INGRESSES,)}
+_MORE: Final = {"networkPolicy": (_INGRESSES,), "controllerInstallation": (_GARDEN_ACCESS,)}
 _ONLY_TOGETHER: Final = ("controllerRegistration", "controllerDeployment")
 """Controllers that run in the process of a seed only where that is the garden."""
 _NEEDED: Final = {SEED_EXTENSIONS: {"seedConfig": {"metadata": {"name": "any"}}}}

@@ -13,7 +13,8 @@ from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.registration.configuration import SeedExtensionsConfiguration
 from hedgerow.registration.garden_access import GardenAccess
-from hedgerow_entrypoints.components.seed_extensions import COMPONENT
+from hedgerow_entrypoints.components.registry import ControllerEntry
+from hedgerow_entrypoints.components.seed_extensions import COMPONENT, PLACEHOLDER
 from hedgerow_entrypoints.errors import CommandError
 
 LEASE = ObjectKey("garden", "token-requestor")
@@ -38,7 +39,7 @@ def kubeconfig(folder: Path, **cluster: Any) -> str:
     return str(path)
 
 
-def access(connection: Mapping[str, str], *, enabled: bool = True) -> GardenAccess | None:
+def configured(connection: Mapping[str, str], *, enabled: bool = True) -> SeedExtensionsConfiguration:
     document = {
         "apiVersion": "seedextensions.config.gardener.cloud/v1alpha1",
         "kind": "SeedExtensionsConfiguration",
@@ -47,9 +48,18 @@ def access(connection: Mapping[str, str], *, enabled: bool = True) -> GardenAcce
         "gardenClientConnection": {**connection},
         "gardenAccess": {"enabled": enabled, "tokenRequestorLease": LEASE._asdict()},
     }
-    configuration = decode(SeedExtensionsConfiguration, document, Purpose.RUN).unwrap().configuration
+    return decode(SeedExtensionsConfiguration, document, Purpose.RUN).unwrap().configuration
+
+
+def installing() -> ControllerEntry[SeedExtensionsConfiguration]:
     (entry,) = (each for each in COMPONENT.controllers if each.name == "controllerinstallation")
-    found = entry.build(configuration, "").config.garden_access
+    return entry
+
+
+def access(connection: Mapping[str, str], *, enabled: bool = True) -> GardenAccess | None:
+    configuration = configured(connection, enabled=enabled)
+    (controller,) = (each for each in COMPONENT.running(configuration, "") if each.name == installing().name)
+    found = controller.config.garden_access
     assert found is None or isinstance(found, GardenAccess)
     return found
 
@@ -93,6 +103,15 @@ def test_nothing_else_is_read_where_everything_is_configured() -> None:
     connection = {"gardenClusterAddress": "https://other", "gardenClusterCACert": encoded(b"ca")}
 
     assert access(connection) == GardenAccess("https://other", b"ca", token_requestor=LEASE)
+
+
+def test_only_a_process_asks_how_it_reaches_the_garden_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+    configuration = configured({"gardenClusterCACert": encoded(b"ca")})
+
+    found = installing().build(configuration, "").config.garden_access
+
+    assert found == GardenAccess(PLACEHOLDER, b"ca", token_requestor=LEASE)
 
 
 def test_without_an_address_nothing_starts() -> None:
