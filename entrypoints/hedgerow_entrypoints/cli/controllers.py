@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 from returns import result
 
 from hedgerow.api.kubernetes import CONFIG_MAPS
@@ -16,7 +17,7 @@ from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.controller import Controller
-from hedgerow.machinery.failures import Failure
+from hedgerow.machinery.failures import Failure, perhaps
 from hedgerow.machinery.objects import Kind, key_of
 from hedgerow.machinery.questions import NOT_FOUND, Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.charts import HelmCommand
@@ -37,20 +38,30 @@ for _component in map(component, known()):
     for _entry in _component.controllers:
         _ENTRIES.setdefault(_entry.name, (_component, _entry))
 NAMES: Final = (*_ENTRIES,)
-LISTED: Final = "\n".join(f"  {name}" for name in NAMES)
+LISTED: Final = "\n".join(f"  {', '.join((entry.name, *entry.aliases))}" for _, entry in _ENTRIES.values())
 _VERSION: Final = re.compile(r"v?([0-9]{1,9}\.[0-9]{1,9})(\.[0-9]{1,9})?")
 _ALIASES: Final = {alias: entry.name for _, entry in _ENTRIES.values() for alias in entry.aliases}
 
 
 class ControllerName(click.Choice[str]):
-    """The name of a controller on the command line. Aliases are accepted; help and completion show the names alone."""
+    """The name or an alias of a controller on the command line."""
 
     def __init__(self) -> None:
         super().__init__(NAMES)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name for a name or an alias."""
-        return super().convert(_ALIASES.get(value, value), param, ctx)
+        if (name := _ALIASES.get(value, value)) not in self.choices:
+            self.fail(f"{value!r} is no controller{perhaps(value, self._spellings)}", param, ctx)
+        return super().convert(name, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 -- click's
+        """The names and aliases that begin so."""
+        return [CompletionItem(each) for each in self._spellings if each.startswith(incomplete)]
+
+    @property
+    def _spellings(self) -> Sequence[str]:
+        return (*self.choices, *_ALIASES)
 
 
 class Chosen(NamedTuple):

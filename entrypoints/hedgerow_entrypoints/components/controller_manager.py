@@ -97,6 +97,7 @@ def _registrations(configuration: ControllerManagerConfiguration, server: "Webho
 
 def _reviews() -> Reviews:
     from hedgerow.admission.registration import WebhookServer
+    from hedgerow.api.registrations import CONTROLLER_REGISTRATIONS
     from hedgerow.registration.admission import (
         DEFAULTS,
         REVIEWED,
@@ -117,6 +118,7 @@ def _reviews() -> Reviews:
             USED_TYPES: "denies Shoots and the like that use types that nobody has registered",
         },
         resources=REVIEWED,
+        decided_from={USED_TYPES: CONTROLLER_REGISTRATIONS},
         asked=asked,
     )
 

@@ -61,7 +61,7 @@ class ControllerEntry(Generic[Configuration]):
     section: str = ""
     """Its section below `controllers` in the configuration file; empty: it has none."""
     aliases: tuple[str, ...] = ()
-    """Other names that the command line accepts; help and completion do not show them."""
+    """Other names that the command line accepts, for people."""
     namespaces: tuple[str, ...] = ()
     """The fields of its section that name a namespace in which it needs permissions."""
     remarks: Callable[[], Remarks] = lambda: NO_REMARKS
@@ -85,6 +85,8 @@ class Reviews:
     """By name, what each does."""
     resources: tuple[Resource, ...] = ()
     """What they are registered for."""
+    decided_from: Mapping[str, Resource] = field(default_factory=dict)
+    """By name, without which objects a webhook denies everything: files that hold none say nothing about it."""
     asked: "Callable[[Any, Collection[str], str | None, Mode], Asked]" = lambda *_: ((), ())
     """Those of some names, and what registers them: given a configuration or none, for defaults, the API server's name,
     and a mode. One that needs the name and gets none is left out."""

@@ -54,13 +54,32 @@ def test_a_plan_is_the_same_under_either_name(name: str, hedgerow: Hedgerow) -> 
 
 
 @pytest.mark.parametrize("command", [plan, simulate])
-@pytest.mark.parametrize("alias", ALIASES)
-def test_help_and_completion_show_the_names_alone(command: click.Command, alias: str) -> None:
+def test_help_and_completion_show_names_and_aliases(command: click.Command) -> None:
     # The command keeps the help option that it is asked for first, and here it has the group's.
-    helped = CliRunner().invoke(hedgerow, [str(command.name), "--help"]).output.split()
+    helped = CliRunner().invoke(hedgerow, [str(command.name), "--help"]).output
     (argument,) = (each for each in command.params if each.name == "controllers")
-    completed = [each.value for each in argument.shell_complete(click.Context(command), "")]
 
-    assert completed == [*NAMES]
-    assert set(NAMES) <= set(helped)
-    assert alias not in {*helped, *completed}
+    def completed(incomplete: str) -> list[str]:
+        return [each.value for each in argument.shell_complete(click.Context(command), incomplete)]
+
+    assert {*completed("")} == {*NAMES, *ALIASES}
+    assert completed("controller-reg") == ["controller-registration"]
+    assert {*NAMES, *ALIASES} <= {*helped.replace(",", "").split()}
+    assert "  controllerinstallation, controller-installation\n" in helped
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        ("controller-registratio", "; did you mean controller-registration?"),
+        ("networkpolicies", "; did you mean networkpolicy?"),
+        ("foo", ""),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_one_that_is_meant(wrong: str, advice: str, hedgerow: Hedgerow) -> None:
+    ended = hedgerow("plan", wrong, "-f", "-")
+
+    assert ended.err == (
+        f"error: Invalid value for 'CONTROLLER...': '{wrong}' is no controller{advice}\n"
+        "Try 'hedgerow plan --help' for help.\n"
+    )

@@ -12,7 +12,6 @@ from tests.unit.entrypoints.command_line import (
 
 PLAN = ("plan", "networkpolicy")
 CHOICES = ",\n\t".join(NAMES)
-QUOTED = ", ".join(f"'{name}'" for name in NAMES)
 USAGE = "Try 'hedgerow plan --help' for help.\n"
 
 
@@ -23,7 +22,7 @@ USAGE = "Try 'hedgerow plan --help' for help.\n"
     ("arguments", "sentence"),
     [
         ((), f"Missing argument 'CONTROLLER...'. Choose from:\n\t{CHOICES}"),
-        (("garden", "-f", "-"), f"Invalid value for 'CONTROLLER...': 'garden' is not one of {QUOTED}."),
+        (("garden", "-f", "-"), "Invalid value for 'CONTROLLER...': 'garden' is no controller"),
         (("networkpolicy",), "give the objects either by -f or by --kubeconfig/--context"),
         (
             ("networkpolicy", "-f", "-", "--kubeconfig", "x"),

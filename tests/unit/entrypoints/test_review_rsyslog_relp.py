@@ -132,3 +132,24 @@ def test_what_is_no_encoded_text_is_shown_as_it_is_written(file: Any) -> None:
 
 def test_objects_of_other_webhooks_are_shown_as_they_are() -> None:
     assert readable(OSC, "extension-validation") is OSC
+
+
+def test_types_are_held_against_registrations_only_where_files_hold_some(hedgerow: Hedgerow, repository: Path) -> None:
+    registration = "apiVersion: core.gardener.cloud/v1beta1\nkind: ControllerRegistration\nmetadata: {name: other}\n"
+    note = "note: no file holds a ControllerRegistration: registered-types is left out\n"
+
+    without = hedgerow("review", "--all", "-f", EXAMPLE, "-o", "table")
+    beside = hedgerow("review", "--all", "-f", EXAMPLE, "-f", "-", "-o", "table", stdin=registration)
+    named = hedgerow("review", "registered-types", "-f", EXAMPLE)
+
+    assert (without.code, without.err.count(note)) == (2, 1)
+    assert "unchanged   Shoot" in without.out
+    assert (beside.code, beside.err.count(note)) == (3, 0)
+    assert "uses non-registered Extension type" in beside.out
+    assert (named.code, named.err.count(note)) == (3, 0)
+
+
+def test_what_nobody_would_be_asked_about_is_not_left_out(hedgerow: Hedgerow) -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: b}\n"
+
+    assert "registered-types" not in hedgerow("review", "--all", "-f", "-", stdin=pod).err

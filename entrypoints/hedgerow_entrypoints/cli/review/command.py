@@ -11,7 +11,7 @@ import click
 
 from hedgerow.admission.registration import Mode
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
-from hedgerow.machinery.objects import key_of
+from hedgerow.machinery.objects import Kind, key_of
 from hedgerow_adapters.files.scopes import DEFAULT_NAMESPACE
 from hedgerow_adapters.files.sources import STANDARD_INPUT, LoadedObject
 from hedgerow_adapters.protocol.transport import Transport
@@ -124,18 +124,20 @@ def command(
         raise click.UsageError(f"--old is for updates, and --operation says {operation}")
     configured = offline_settings(config_file) if config_file is not None else None
     chosen = panels.whole_panel if everything else partial(panels.named_panel, webhooks)
-    panel = chosen(configured, host, mode)
+    whole = chosen(configured, host, mode)
     namespaces = requests.given_namespace(namespace_object)
     home = key_of(namespaces[0].manifest).name if namespaces else DEFAULT_NAMESPACE
     objects = requests.sent_objects(paths, home)
     requested = _requested(objects, operation, requests.sent_objects(old_paths, home) if old_paths else ())
+    is_offline = kubeconfig is None and context is None
+    panel = _decidable(whole, objects, requested) if everything and is_offline else whole
     for name in panels.not_enabled(webhooks, configured) if configured else ():
         note(f"note: {config_file}: {name} is not enabled; it is asked all the same")
-    for name in panel.left_out() if configured and everything and not mode else ():
+    for name in whole.left_out() if configured and everything and not mode else ():
         note(f"note: {config_file}: {name} is enabled, but not registered in mode {Mode.RUNTIME}; see --mode")
     concerned = [each for each in requested if panel.concerns(each.request)]
-    if everything and panel.registrations.entries:
-        for remark in unregistered(requested, panel, configured, Mode(mode or Mode.RUNTIME)):
+    if everything and whole.registrations.entries:
+        for remark in unregistered(requested, whole, configured, Mode(mode or Mode.RUNTIME)):
             note(f"note: {remark}")
     if not concerned:
         click.echo(FORMATS[output](()), nl=False)
@@ -146,7 +148,6 @@ def command(
         note(f"note: without --host, {SERVICE_HOST} is left out")
     held = [*requests.deleted_members(concerned), *(each for each in objects if not is_review(each.manifest))]
     held += namespaces
-    is_offline = kubeconfig is None and context is None
     cluster = nullcontext() if is_offline else connected(kubeconfig, context)
     session = asyncio.run(_session(panel, concerned, held, cluster, everything=everything))
     click.echo(FORMATS[output](session.reviews), nl=False)
@@ -181,6 +182,16 @@ def _requested(objects: Sequence[LoadedObject], operation: str | None, old: Sequ
     if recorded and operation:
         note("note: --operation does not count for AdmissionReviews, which say themselves what they ask")
     return requested
+
+
+def _decidable(panel: Panel, objects: Sequence[LoadedObject], requested: Sequence[Candidate]) -> Panel:
+    """The webhooks without those that deny everything where files hold nothing that they decide from."""
+    held = {Kind.of(each.manifest) for each in objects}
+    left_out = {name: each for name, each in panels.DECIDED_FROM.items() if each.object_kind not in held}
+    for name, resource in left_out.items():
+        if any(panel.of((name,)).concerns(each.request) for each in requested):
+            note(f"note: no file holds a {resource.kind}: {name} is left out")
+    return panel.of(PURPOSES.keys() - left_out)
 
 
 def _reasons(panel: Panel, requested: Sequence[Candidate], *, everything: bool) -> list[str]:

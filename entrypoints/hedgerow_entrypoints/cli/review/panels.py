@@ -22,6 +22,8 @@ _REVIEWS: Final[Mapping[str, Reviews]] = {name: component(name).reviews() for na
 """By component."""
 PURPOSES: Final = {name: purpose for each in _REVIEWS.values() for name, purpose in each.purposes.items()}
 """Of every webhook, by its name, what it does."""
+DECIDED_FROM: Final = {name: resource for each in _REVIEWS.values() for name, resource in each.decided_from.items()}
+"""Of some webhooks, without which objects they deny everything."""
 MODES: Final = tuple(map(str, Mode))
 SERVICE_HOST: Final = "kubernetes-service-host"
 
@@ -42,6 +44,12 @@ class Panel:
         """True if any of the webhooks is registered for such a request, whatever the labels."""
         attributes = attributes_of(request, {})
         return any(call_of(without_selectors(entry), attributes) for entry in self.registrations.entries)
+
+    def of(self, names: Collection[str]) -> "Panel":
+        """Those of these names alone."""
+        mutating, validating = self.registrations.mutating_entries, self.registrations.validating_entries
+        kept = (tuple(each for each in entries if self.name_of(each) in names) for entries in (mutating, validating))
+        return replace(self, registrations=Registrations(*kept))
 
     def regardless_of_labels(self) -> "Panel":
         """The same webhooks, asked about all that their rules name."""
