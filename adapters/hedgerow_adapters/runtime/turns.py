@@ -178,10 +178,7 @@ class Turns:
                 state = execution.go_on(reply)
         plan = state
         held = self._are_held(turn, plan)
-        self._recorder.record(plan.events)
-        for event in plan.events:
-            if event.type == "Warning":
-                self._observer.warned(turn.key, event)
+        self._record(turn.key, plan.events)
         reports = await self._reports(turn.key, plan.actions, in_order=plan.in_order, held=held, is_last=True)
         failed = any(isinstance(report, NotWritten) for report in reports)
         return TurnResult(plan, failed, turn.held, turn.deletes)
@@ -199,13 +196,19 @@ class Turns:
                 ask=self._questions.ask,
                 look_up=self._resources,
                 carry_out=partial(self._results, turn),
-                record=self._recorder.record,
+                record=partial(self._record, turn.key),
                 now=utc_now,
                 pause=partial(self._wait, turn),
                 render=self._caches.render,
                 gather=gather,
             )
         return await reply_to(step, turn.driver)
+
+    def _record(self, key: ObjectKey, events: Sequence[Event]) -> None:
+        self._recorder.record(events)
+        for event in events:
+            if event.type == "Warning":
+                self._observer.warned(key, event)
 
     async def _wait(self, turn: _Turn, step: Pause) -> None:
         self._caches.long_decisions.begin(turn.identity, partial(self._queue.add, turn.key, low_priority=True))

@@ -21,6 +21,7 @@ from hedgerow.machinery.plan import (
     JsonPatch,
     MergePatch,
     Plan,
+    RecordEvents,
     Update,
 )
 from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered
@@ -109,6 +110,17 @@ async def test_warnings_are_told_beside_what_is_done() -> None:
 
     assert ears.warnings == [warning]
     assert ears.results[0] == (WISH, "success")
+
+
+@virtual_time
+async def test_warnings_in_the_middle_of_a_decision_are_told_as_well() -> None:
+    ears = Ears()
+    warning = Event(ACCOUNTS, WISH, None, "Warning", "Odd", "as it says")
+
+    async with at_work(world(), controller(Asking(RecordEvents((warning,)))), observer=ears):
+        await a_while(0.001)
+
+    assert ears.warnings == [warning]
 
 
 @virtual_time
