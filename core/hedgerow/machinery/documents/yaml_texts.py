@@ -119,6 +119,8 @@ def _explanation(error: Exception, text: str, place: int, first_line: int) -> st
 
 NEVER_FOLDED: Final = 2**30
 _TEXT: Final = "tag:yaml.org,2002:str"
+# Of `*`, `!`, `&` and `<<` alone, which the dumper quotes itself: '*', as Kubernetes does.
+_INDICATORS: Final = frozenset({"tag:yaml.org,2002:yaml", "tag:yaml.org,2002:merge"})
 
 # Line breaks other than \n, which YAML readers normalise, and the mark that they drop.
 _NEEDS_ESCAPES: Final = frozenset("\r\x85\u2028\u2029\ufeff")
@@ -152,7 +154,7 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     # Times, and numbers to the base of 60: texts to Kubernetes, which quotes them all the same.
     if text[:1] in dumper.yaml_implicit_resolvers:
         tag = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]  # the stubs lack it
-        style = style if tag == _TEXT else '"'
+        style = style if tag == _TEXT or tag in _INDICATORS else '"'
     if not _NEEDS_ESCAPES.isdisjoint(text):
         style = '"'
     elif "\n" in text:
