@@ -107,7 +107,15 @@ def paths(document: Any, path: str = "") -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["resource-manager", "resource-manager-complete", "webhooks", "controller-manager", "seed-extensions"]
+    "name",
+    [
+        "resource-manager",
+        "resource-manager-complete",
+        "webhooks",
+        "controller-manager",
+        "seed-extensions",
+        "rsyslog-relp/process",
+    ],
 )
 def test_an_example_is_valid_and_nothing_is_odd_in_it(name: str, hedgerow: Hedgerow) -> None:
     ended = hedgerow("config", "check", str(REPOSITORY / "examples" / f"{name}.yaml"))
