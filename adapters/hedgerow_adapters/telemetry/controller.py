@@ -138,7 +138,7 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
 
     @override
     def warned(self, key: ObjectKey, event: Event) -> None:
-        self._once(self._log.warning, "warned", key, event)("Warned", reason=event.reason, note=event.note)
+        self._once(self._log.info, "warned", key, event)("Warned", reason=event.reason, note=event.note)
 
     def _note_recovery(self, key: ObjectKey) -> None:
         """Note that what went wrong with a key does so no longer: the next time it is news."""
