@@ -140,6 +140,12 @@ true
 {{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
 {{- end -}}
 [% endif %]
+{{- $source := coalesce[% for name in source_connections %] .root.Values.config.[[ name ]][% endfor %] -}}
+{{- if $source -}}
+{{- if $source.kubeconfig -}}
+{{- fail "the component configuration has a kubeconfig for the cluster of the process, which nothing mounts: leave it out, as pods have the credentials of their ServiceAccount" -}}
+{{- end -}}
+{{- end -}}
 {{- $server := (include "[[ component ]].facts" .root | fromJson).server -}}
 {{- if regexMatch "^(127\\.|localhost|::1)" (default "" $server.healthProbes.bindAddress) -}}
 {{- fail "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses" -}}

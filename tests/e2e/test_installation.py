@@ -351,6 +351,7 @@ WRONG: Final = {
     "another configuration": {"config": {"kind": "Deployment"}},
     "a separate target without a kubeconfig": {"config": {"targetClientConnection": {}}},
     "a kubeconfig without a separate target": {"target": {"kubeconfigSecret": "kubeconfig"}},
+    "a kubeconfig for the own cluster": {"config": {"sourceClientConnection": {"kubeconfig": "/a"}}},
     "the part of a target that there is not": {"part": "target"},
     "a namespace beside namespaces": {"config": {"sourceClientConnection": {"namespace": "a", "namespaces": ["b"]}}},
     "two names of a controller": {"config": {"controllers": {"tokenInvalidator": {}, "tokenValidator": {}}}},

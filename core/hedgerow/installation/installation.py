@@ -157,6 +157,11 @@ class Installation(Generic[V, C]):
                 yield f"target.kubeconfigSecret leads nowhere, as {without}"
             if self.part == "target" and not is_separate:
                 yield f"{without}, so that there is no separate target cluster"
+        if self.source.kubeconfig:
+            yield (
+                "the component configuration has a kubeconfig for the cluster of the process, which nothing mounts: "
+                "leave it out, as pods have the credentials of their ServiceAccount"
+            )
         if self.server.health_probes.bind_address.startswith(("127.", "localhost", "::1")):
             yield (
                 "config.server.healthProbes.bindAddress must not be a loopback address, "

@@ -120,6 +120,12 @@ true
 {{- if and (not $separate) (eq .root.Values.part "target") -}}
 {{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
 {{- end -}}
+{{- $source := coalesce .root.Values.config.sourceClientConnection -}}
+{{- if $source -}}
+{{- if $source.kubeconfig -}}
+{{- fail "the component configuration has a kubeconfig for the cluster of the process, which nothing mounts: leave it out, as pods have the credentials of their ServiceAccount" -}}
+{{- end -}}
+{{- end -}}
 {{- $server := (include "resource-manager.facts" .root | fromJson).server -}}
 {{- if regexMatch "^(127\\.|localhost|::1)" (default "" $server.healthProbes.bindAddress) -}}
 {{- fail "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses" -}}

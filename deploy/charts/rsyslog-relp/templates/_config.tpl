@@ -100,6 +100,12 @@ true
 
 {{/* Whether a part is rendered; values that cannot work end the rendering. */}}
 {{- define "rsyslog-relp.part" -}}
+{{- $source := coalesce .root.Values.config.clientConnection -}}
+{{- if $source -}}
+{{- if $source.kubeconfig -}}
+{{- fail "the component configuration has a kubeconfig for the cluster of the process, which nothing mounts: leave it out, as pods have the credentials of their ServiceAccount" -}}
+{{- end -}}
+{{- end -}}
 {{- $server := (include "rsyslog-relp.facts" .root | fromJson).server -}}
 {{- if regexMatch "^(127\\.|localhost|::1)" (default "" $server.healthProbes.bindAddress) -}}
 {{- fail "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses" -}}

@@ -78,6 +78,7 @@ def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
     [
         (TARGET, "target.kubeconfigSecret must name a Secret"),
         (KUBECONFIG, "target.kubeconfigSecret leads nowhere"),
+        ({"config": {"sourceClientConnection": {"kubeconfig": "/a"}}}, "which nothing mounts"),
         ({"part": "target"}, "there is no separate target cluster"),
         ({"config": {"logLevel": "loud"}}, 'config: logLevel: Unsupported value: "loud"'),
         ({"namePrefix": "-"}, "values: namePrefix"),
@@ -87,7 +88,7 @@ def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
             "error: config: server.metrics.port: Invalid value: 99999: must be between 1 and 65535",
         ),
     ],
-    ids=["no kubeconfig", "no connection", "no target", "configuration", "prefix", "probes", "port"],
+    ids=["no kubeconfig", "no connection", "no mount", "no target", "configuration", "prefix", "probes", "port"],
 )
 def test_what_cannot_work_is_refused(tmp_path: Path, values: dict[str, Any], problem: str) -> None:
     code, output, talk = install(tmp_path, values)
