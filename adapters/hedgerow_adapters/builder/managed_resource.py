@@ -19,6 +19,7 @@ from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.documents.yaml_texts import sorted_yaml
 from hedgerow.machinery.objects import Manifest, ObjectKey, key_of, resource_version_of, uid_of
 from hedgerow.machinery.patches import merge_patch
+from hedgerow.machinery.questions import itself
 from hedgerow.resource_manager import builder
 from hedgerow.resource_manager.builder import managed_resource
 from hedgerow.resource_manager.builder.secret import unstructured_data
@@ -33,7 +34,7 @@ from hedgerow_adapters.builder.asking import (
     read,
     write,
 )
-from hedgerow_adapters.kubernetes.live_reads import ListRefusedError, itself, whole_list
+from hedgerow_adapters.kubernetes.live_reads import ListRefusedError, whole_list
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 

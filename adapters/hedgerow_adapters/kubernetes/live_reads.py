@@ -5,6 +5,7 @@ Source: Kubernetes documentation, "The Kubernetes API", discovery; decision "abs
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from http import HTTPStatus
 from types import MappingProxyType
@@ -12,7 +13,7 @@ from typing import Final, TypeVar
 
 from hedgerow.machinery.clusters import Cluster, ReadScope, is_visible, is_wholly_visible
 from hedgerow.machinery.objects import Manifest, Resource
-from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question, itself
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.documents import (
     NO_LIST,
@@ -110,11 +111,6 @@ async def list_transformed(
         raise kind(missing_permission(refused.request, refused.error)) from refused
 
 
-def itself(manifest: Manifest) -> Manifest:
-    """All of an object, for `whole_list`."""
-    return manifest
-
-
 async def whole_list(
     transport: Transport, page: Callable[..., Request], patience: float, keep: Callable[[Manifest], Kept | None]
 ) -> list[Kept]:
@@ -147,6 +143,7 @@ async def _pages(
             raise TransportError(NO_LIST)
         objects += (kept for manifest in shown.items if (kept := keep(manifest)) is not None)
         continuation = shown.continuation
+        del response, shown  # two pages need not be in memory
         if not continuation:
             return objects
 
@@ -154,8 +151,8 @@ async def _pages(
 class Questions:
     """Answers the questions of decisions; what the process is not to see, no server is asked about.
 
-    Guarantees: no more questions are under way than there are places, first come, first served; every question has its
-    answer, or the answer that there is none, in time.
+    Guarantees: no more questions are under way than there are places, and of lists of which decisions keep a part only
+    one, first come, first served; every question has its answer, or the answer that there is none, in time.
     """
 
     def __init__(
@@ -184,21 +181,22 @@ class Questions:
         self._hurried = hurried
         self._lacks = lacks or (lambda cluster, resource: is_unserved(transports[cluster], resource))
         self._places = places or asyncio.Semaphore(AT_ONCE)
+        self._large_list = asyncio.Lock()
 
     async def ask(self, question: Question) -> Answer:
         """What the API server shows now, or why it shows nothing."""
         if problem := self._out_of_sight(question):
             return NotAnswered(_NO_ANSWER, "OutOfSight", problem)
+        is_large = isinstance(question, ListQuestion) and question.keep is not itself
         end = asyncio.get_running_loop().time() + self._patience
-        try:
-            async with asyncio.timeout_at(end):
-                await self._places.acquire()
-        except TimeoutError:
-            return NotAnswered(_NO_ANSWER, "", f"waited behind other questions for {self._patience:g} s")
-        try:
+        async with AsyncExitStack() as held:
+            try:
+                async with asyncio.timeout_at(end):
+                    for place in (self._large_list, self._places) if is_large else (self._places,):
+                        await held.enter_async_context(place)
+            except TimeoutError:
+                return NotAnswered(_NO_ANSWER, "", f"waited behind other questions for {self._patience:g} s")
             answer = await self._answer(question, end - asyncio.get_running_loop().time())
-        finally:
-            self._places.release()
         is_unproven = (
             isinstance(answer, NotAnswered) and answer.code == HTTPStatus.NOT_FOUND and not answer.is_not_found
         )
@@ -214,7 +212,7 @@ class Questions:
                     return await _object(transport, question, patience)
                 case ListQuestion():
                     async with asyncio.timeout(patience if self._hurried else None):
-                        return Found(tuple(await whole_list(transport, pages_of(question), patience, itself)))
+                        return Found(tuple(await whole_list(transport, pages_of(question), patience, question.keep)))
         except ListRefusedError as refused:
             return not_answered(refused.error)
         except requests.UnaddressableError as nonsense:

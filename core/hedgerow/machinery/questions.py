@@ -3,8 +3,8 @@
 A decision that awaits a question stays pure, and a recorded one repeats exactly.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
@@ -19,6 +19,11 @@ NO_MATCH: Final = "NoMatch"
 _DEFINING: Final = frozenset(
     {("apiextensions.k8s.io", "customresourcedefinitions"), ("apiregistration.k8s.io", "apiservices")}
 )
+
+
+def itself(manifest: Manifest) -> Manifest:
+    """All of an object, for lists."""
+    return manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,12 @@ class ListQuestion(Step["Answer"]):
     """As queries spell them; empty: all objects."""
     metadata_only: bool = False
     """True if the answer need not hold more than metadata."""
+    keep: Callable[[Manifest], Manifest | None] = field(default=itself, compare=False, repr=False)
+    """What the decision reads of an object; none if it reads nothing of it. Of what it has kept it keeps everything.
+
+    Who reads pages holds no more of them, and reads one such list at a time. Other drivers may answer with whole
+    objects. A record leaves it out.
+    """
 
     def asks_for(self, manifest: Manifest) -> bool:
         """True if an object of the resource is among those that are asked for."""

@@ -36,6 +36,7 @@ from hedgerow.registration.garden import (
     SHOOTS_BY_SEED,
     garden_watch,
     named_by,
+    transform_installation,
 )
 from hedgerow.registration.planning import PlanningConfig, SeedInputs, plan_installations
 from hedgerow.registration.wanted import DEFAULT_DOMAIN, DOMAIN_ANNOTATIONS, INTERNAL_DOMAIN, OWN_NEEDS, own_needs
@@ -55,6 +56,7 @@ _kept_of_shoot: Final = keeping(
     *(f"spec.dns.providers.{name}" for name in ("type", "primary")),
     "status.seedName",
 )
+_kept_of_entry: Final = keeping(*_IDENTITY, "spec.seedName", "spec.bucketName")
 
 
 def transform_shoot(shoot: Manifest) -> Manifest:
@@ -64,6 +66,14 @@ def transform_shoot(shoot: Manifest) -> Manifest:
         return {**kept, OWN_NEEDS: own_needs(kept)}
     except UnreadableError:
         return kept
+
+
+_READ_LIVE: Final = {
+    "installations": (INSTALLATIONS_BY_SEED, transform_installation),
+    "shoots": (SHOOTS_BY_SEED, transform_shoot),
+    "backup_entries": (ENTRIES_BY_SEED, _kept_of_entry),
+}
+"""What a decision that writes, or deletes, looks up anew: the indexes and transforms of its inputs."""
 
 
 def seed_controller(config: PlanningConfig, concurrency: int = 5) -> Controller[PlanningConfig]:
@@ -88,7 +98,7 @@ def seed_controller(config: PlanningConfig, concurrency: int = 5) -> Controller[
                 Watch(index.resource, transform, named_by(index), content_changed, cluster=garden)
                 for index, transform in (
                     (BUCKETS_BY_SEED, keeping(*_IDENTITY, "spec.seedName", "spec.provider.type")),
-                    (ENTRIES_BY_SEED, keeping(*_IDENTITY, "spec.seedName", "spec.bucketName")),
+                    (ENTRIES_BY_SEED, _kept_of_entry),
                     (SHOOTS_BY_SEED, transform_shoot),
                 )
             ),
@@ -147,6 +157,18 @@ def _stated(value: Any) -> Any:
     return [_stated(item) for item in value] if isinstance(value, list) else value
 
 
+def _question(name: str, key: ObjectKey) -> ListQuestion:
+    """The live read of an input, of which only that is held in memory which the decision about a Seed reads."""
+    index, transform = _READ_LIVE[name]
+
+    def keep(manifest: Manifest) -> Manifest | None:
+        # The names of all installations are taken.
+        is_read = index is INSTALLATIONS_BY_SEED or key in index.values(manifest)
+        return transform(manifest) if is_read else None
+
+    return ListQuestion(index.resource, Cluster.SOURCE, keep=keep)
+
+
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[PlanningConfig]) -> Plan:
     """Bring the installations of one Seed to what it needs.
 
@@ -157,19 +179,17 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Plannin
     live: dict[str, Any] = {}
     while (seed := snapshot.get(SEEDS, key, Cluster.SOURCE)) is not None:
         planned = plan_installations(replace(seed_inputs(seed, snapshot), **live), context.config)
-        decides = {"installations": INSTALLATIONS_BY_SEED} if planned.actions else {}
+        names: tuple[str, ...] = ("installations",) if planned.actions else ()
         if any(isinstance(action, Delete) for action in planned.actions):
-            decides |= {"shoots": SHOOTS_BY_SEED, "backup_entries": ENTRIES_BY_SEED}
-        unread = {name: index for name, index in decides.items() if name not in live}
-        if not unread:
+            names = tuple(_READ_LIVE)
+        questions = {name: _question(name, key) for name in names if name not in live}
+        if not questions:
             return Plan(planned.actions, planned.events, planned.failures)
-        answers = await AtOnce(tuple(ListQuestion(index.resource, Cluster.SOURCE) for index in unread.values()))
-        for (name, index), answer in zip(unread.items(), answers, strict=True):
+        answers = await AtOnce(tuple(questions.values()))
+        for (name, question), answer in zip(questions.items(), answers, strict=True):
             if isinstance(answer, NotAnswered):
-                return failed(retryable_failure(index.resource, ObjectKey("", ""), answer.message))
-            # The names of all installations are taken.
-            is_whole = name == "installations"
-            live[name] = [each for each in answer.objects if is_whole or key in index.values(each)]
+                return failed(retryable_failure(question.resource, ObjectKey("", ""), answer.message))
+            live[name] = list(filter(None, map(question.keep, answer.objects)))
     return Plan()
 
 

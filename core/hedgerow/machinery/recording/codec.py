@@ -2,8 +2,8 @@
 
 Manifests stay as they are, so that people can read them. Everything that JSON cannot tell apart or does not know is an
 object whose first member, `$`, is the tag of its type, which stays when the type is renamed or moved. The fields of a
-type, and their defaults, are part of the format: a field with its default is left out. Lists are lists in manifests,
-and tuples everywhere else.
+type, and their defaults, are part of the format: a field with its default is left out, and so is one that equality
+ignores. Lists are lists in manifests, and tuples everywhere else.
 """
 
 import json
@@ -122,7 +122,7 @@ def _encoded_tagged(value: object) -> Json:
 
 def _fields(kind: type) -> Sequence[tuple[str, object]]:
     if is_dataclass(kind):
-        return [(member.name, member.default) for member in fields(kind)]
+        return [(member.name, member.default) for member in fields(kind) if member.compare]
     names, defaults = getattr(kind, "_fields", ()), getattr(kind, "_field_defaults", {})
     return [(name, defaults.get(name, MISSING)) for name in names]
 

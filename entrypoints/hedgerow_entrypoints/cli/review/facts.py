@@ -11,7 +11,16 @@ from hedgerow.api.kubernetes import NAMESPACES
 from hedgerow.machinery.clusters import Cluster, visible_scopes
 from hedgerow.machinery.controller import Read
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
-from hedgerow.machinery.questions import NOT_FOUND, Answer, Found, ListQuestion, NotAnswered, ObjectQuestion, Question
+from hedgerow.machinery.questions import (
+    NOT_FOUND,
+    Answer,
+    Found,
+    ListQuestion,
+    NotAnswered,
+    ObjectQuestion,
+    Question,
+    itself,
+)
 from hedgerow.machinery.reading import UnreadableError
 from hedgerow.machinery.selectors import Labels
 from hedgerow.machinery.snapshot import Index, Value
@@ -150,7 +159,7 @@ class ReviewFacts:
         try:
             for scope in visible_scopes(resource, self._namespaces):
                 if scope.name not in named:
-                    found += await live_reads.list_transformed(self._transport, resource, scope, live_reads.itself)
+                    found += await live_reads.list_transformed(self._transport, resource, scope, itself)
         except (live_reads.ListingError, TransportError) as error:
             if not (may_be_absent and isinstance(error, live_reads.UnknownResourceError)):
                 raise CommandError(str(error)) from error

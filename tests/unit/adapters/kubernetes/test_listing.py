@@ -4,7 +4,8 @@ import pytest
 
 from hedgerow.machinery.clusters import EVERYTHING
 from hedgerow.machinery.objects import Manifest
-from hedgerow_adapters.kubernetes.live_reads import ListingError, itself, list_transformed
+from hedgerow.machinery.questions import itself
+from hedgerow_adapters.kubernetes.live_reads import ListingError, list_transformed
 from hedgerow_adapters.memory import Answered, Fault, InMemoryCluster, Lost, MemoryTransport
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.protocol.transport import Request, Response, TransportError

@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.api.kubernetes import NAMESPACES, NODES, PODS
 from hedgerow.machinery.clusters import Cluster
-from hedgerow.machinery.objects import ObjectKey, Resource
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion, Question
 from hedgerow_adapters.kubernetes import live_reads as module
 from hedgerow_adapters.kubernetes.live_reads import Questions
@@ -91,6 +91,17 @@ async def test_a_list_is_all_of_its_pages() -> None:
         ("/api/v1/namespaces/shop/pods", QUERY),
         ("/api/v1/namespaces/shop/pods", QUERY | {"continue": "on"}),
     ]
+
+
+def only_b(manifest: Manifest) -> Manifest | None:
+    return {"kept": manifest["name"]} if manifest["name"] == "b" else None
+
+
+@virtual_time
+async def test_of_a_list_only_that_is_held_which_the_decision_reads() -> None:
+    server = Server(page("a", "b", more="on"), page("c"))
+
+    assert await asking(server).ask(replace(ALL, keep=only_b)) == Found(({"kept": "b"},))
 
 
 @virtual_time
@@ -203,9 +214,11 @@ class SlowServer:
     async def send(self, request: Request, **_limits: object) -> Response:
         self.busy += 1
         self.most = max(self.most, self.busy)
-        await asyncio.sleep(1)
-        self.busy -= 1
-        return Response(200, {"metadata": {"namespace": "shop", "name": request.path.rpartition("/")[2]}})
+        try:
+            await asyncio.sleep(1)
+        finally:
+            self.busy -= 1
+        return Response(200, {"metadata": {"namespace": "shop", "name": request.path.rpartition("/")[2]}, "items": []})
 
 
 def some(count: int, first: int = 0) -> list[ObjectQuestion]:
@@ -220,6 +233,21 @@ async def test_no_more_questions_are_under_way_than_there_are_places_whoever_ask
     await asyncio.gather(*map(one.ask, some(4)), *map(other.ask, some(4, 4)))
 
     assert server.most == 2
+
+
+@virtual_time
+async def test_one_list_that_is_too_large_to_be_held_is_read_at_a_time() -> None:
+    server = SlowServer()
+    questions = Questions({Cluster.TARGET: server}, patience=3.5)  # type: ignore[dict-item]  # as above
+    large = replace(ALL, keep=only_b)
+
+    answers = await asyncio.gather(*(questions.ask(large) for _ in range(5)))
+
+    assert server.most == 1
+    assert [isinstance(answer, Found) for answer in answers] == [True, True, True, False, False]
+    assert answers[4] == NotAnswered(500, "", "waited behind other questions for 3.5 s")
+    assert await asyncio.gather(*map(questions.ask, (large, ALL))) == [Found(()), Found(())]
+    assert server.most == 2, "others do not wait behind it"
 
 
 @virtual_time

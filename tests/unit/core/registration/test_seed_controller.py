@@ -215,6 +215,27 @@ def test_who_deletes_has_seen_everything_that_may_need_it() -> None:
     assert [type(each).__name__ for each in kept.actions] == ["MergePatch"]
 
 
+def test_of_live_reads_only_that_is_held_which_the_decision_reads() -> None:
+    idle = versioned(installation("i", registration="foo", deployment=None))
+    other_shoot = shoot("y", seed="t", extensions=[{"type": "foo"}])
+    other_installation = versioned(installation("j", registration="foo", seed="t"))
+    all_objects = [idle, other_installation, shoot("x", kubernetes={"version": "1"}), other_shoot]
+    held: list[Manifest] = []
+
+    def perform(step: Step[Any]) -> Any:
+        assert isinstance(step, AtOnce)
+        questions = [each for each in step.steps if isinstance(each, ListQuestion)]
+        for question in questions:
+            objects = [each for each in all_objects if Kind.of(each) == question.resource.object_kind]
+            held.extend(kept for each in objects if (kept := question.keep(each)) is not None)
+            assert all(question.keep(each) == each for each in held if Kind.of(each) == question.resource.object_kind)
+        return answering(all_objects, [])(step)
+
+    assert [type(each).__name__ for each in planned(SEED, FOO, idle, perform=perform).actions] == ["Delete"]
+    assert [key_of(each).name for each in held] == ["i", "j", "x"]
+    assert "kubernetes" not in held[-1]["spec"]
+
+
 def test_deletions_that_only_live_reads_show_are_checked_as_well() -> None:
     idle = versioned(installation("i", registration="bar", deployment=None))
     bar = registration("bar", resource("Extension", "bar"))

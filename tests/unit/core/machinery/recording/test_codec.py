@@ -28,7 +28,7 @@ from hedgerow.machinery.plan import (
     Plan,
     Update,
 )
-from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import Found, KindQuestion, ListQuestion, NotAnswered, ObjectQuestion, itself
 from hedgerow.machinery.recording.codec import (
     Header,
     UnknownValueError,
@@ -56,7 +56,7 @@ KEYS = st.builds(ObjectKey, TEXTS, TEXTS)
 RESOURCES = st.builds(Resource, TEXTS, TEXTS, TEXTS, TEXTS, st.booleans())
 CLUSTERS = st.sampled_from(Cluster)
 QUESTIONS = st.builds(ObjectQuestion, RESOURCES, KEYS, CLUSTERS) | st.builds(
-    ListQuestion, RESOURCES, CLUSTERS, TEXTS, TEXTS, TEXTS, st.booleans()
+    ListQuestion, RESOURCES, CLUSTERS, TEXTS, TEXTS, TEXTS, st.booleans(), st.sampled_from([itself, lambda _each: None])
 )
 ACTIONS = st.one_of(
     st.builds(Create, RESOURCES, MANIFESTS, TEXTS, CLUSTERS, TEXTS),
