@@ -73,7 +73,7 @@ _READ_LIVE: Final = {
     "shoots": (SHOOTS_BY_SEED, transform_shoot),
     "backup_entries": (ENTRIES_BY_SEED, _kept_of_entry),
 }
-"""What a decision that writes, or deletes, looks up anew: the indexes and transforms of its inputs."""
+"""What a decision that deletes looks up anew: the indexes and transforms of its inputs."""
 
 
 def seed_controller(config: PlanningConfig, concurrency: int = 5) -> Controller[PlanningConfig]:
@@ -162,7 +162,7 @@ def _question(name: str, key: ObjectKey) -> ListQuestion:
     index, transform = _READ_LIVE[name]
 
     def keep(manifest: Manifest) -> Manifest | None:
-        # The names of all installations are taken.
+        # The names of those of other seeds are taken.
         is_read = index is INSTALLATIONS_BY_SEED or key in index.values(manifest)
         return transform(manifest) if is_read else None
 
@@ -172,19 +172,16 @@ def _question(name: str, key: ObjectKey) -> ListQuestion:
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[PlanningConfig]) -> Plan:
     """Bring the installations of one Seed to what it needs.
 
-    Two decisions soon after one another must not create two installations, and a Shoot that the caches do not show yet
-    must not lose its extensions: whoever writes has seen the installations as they are, whoever deletes all that may
-    need them.
+    Two decisions soon after one another must not create two installations: both give the one that they create the same
+    name, so that the API server refuses the second. A Shoot that the caches do not show yet must not lose its
+    extensions: whoever deletes has read live all that may need them.
     """
     live: dict[str, Any] = {}
     while (seed := snapshot.get(SEEDS, key, Cluster.SOURCE)) is not None:
         planned = plan_installations(replace(seed_inputs(seed, snapshot), **live), context.config)
-        names: tuple[str, ...] = ("installations",) if planned.actions else ()
-        if any(isinstance(action, Delete) for action in planned.actions):
-            names = tuple(_READ_LIVE)
-        questions = {name: _question(name, key) for name in names if name not in live}
-        if not questions:
+        if live or not any(isinstance(action, Delete) for action in planned.actions):
             return Plan(planned.actions, planned.events, planned.failures)
+        questions = {name: _question(name, key) for name in _READ_LIVE}
         answers = await AtOnce(tuple(questions.values()))
         for (name, question), answer in zip(questions.items(), answers, strict=True):
             if isinstance(answer, NotAnswered):
@@ -200,7 +197,8 @@ def seed_inputs(seed: Manifest, snapshot: Snapshot) -> SeedInputs:
         seed=seed,
         registrations=snapshot.list(CONTROLLER_REGISTRATIONS, cluster=garden),
         deployments=snapshot.list(CONTROLLER_DEPLOYMENTS, cluster=garden),
-        installations=snapshot.by_index(INSTALLATIONS_BY_SEED, key),
+        # Those of other seeds, too: their names are taken.
+        installations=snapshot.list(CONTROLLER_INSTALLATIONS, cluster=garden),
         backup_buckets=snapshot.by_index(BUCKETS_BY_SEED, key),
         backup_entries=snapshot.by_index(ENTRIES_BY_SEED, key),
         shoots=snapshot.by_index(SHOOTS_BY_SEED, key),

@@ -189,13 +189,11 @@ def test_a_seed_that_has_what_it_needs_costs_no_request() -> None:
     assert not asked
 
 
-def test_who_creates_has_seen_the_installations_as_they_are() -> None:
-    (create,) = planned(SEED, FOO, NEEDS_FOO).actions
-    assert isinstance(create, Create)
+def test_who_creates_asks_nothing() -> None:
     asked: list[str] = []
 
-    assert planned(SEED, FOO, NEEDS_FOO, live=[versioned(create.manifest)], asked=asked) == Plan()
-    assert asked == ["ControllerInstallation"]
+    assert [type(each).__name__ for each in planned(SEED, FOO, NEEDS_FOO, asked=asked).actions] == ["Create"]
+    assert not asked
 
 
 def test_two_decisions_at_once_create_one_installation() -> None:
@@ -236,19 +234,9 @@ def test_of_live_reads_only_that_is_held_which_the_decision_reads() -> None:
     assert "kubernetes" not in held[-1]["spec"]
 
 
-def test_deletions_that_only_live_reads_show_are_checked_as_well() -> None:
-    idle = versioned(installation("i", registration="bar", deployment=None))
-    bar = registration("bar", resource("Extension", "bar"))
-    needs_bar = shoot("y", extensions=[{"type": "bar"}])
-    asked: list[str] = []
-    plan = planned(SEED, FOO, bar, NEEDS_FOO, live=[idle, NEEDS_FOO, needs_bar], asked=asked)
-
-    assert [type(each).__name__ for each in plan.actions] == ["MergePatch", "Create"]
-    assert asked == ["ControllerInstallation", "Shoot", "BackupEntry"]
-
-
 def test_a_read_without_an_answer_is_tried_again() -> None:
-    plan = planned(SEED, FOO, NEEDS_FOO, perform=lambda _step: (NotAnswered(500, "", "no answer"),))
+    idle = versioned(installation("i", registration="foo", deployment=None))
+    plan = planned(SEED, FOO, idle, perform=lambda _step: (NotAnswered(500, "", "no answer"),) * 3)
 
     assert [(str(each), each.retryable) for each in plan.failures] == [
         ("ControllerInstallation objects: no answer", True)
