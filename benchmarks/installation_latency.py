@@ -1,9 +1,8 @@
 """One more Shoot: the time until the installation of the extension that only it needs is stored.
 
 The process of the garden is idle. The time begins when the request that creates the Shoot reaches the API server, and
-ends when the installation is stored, both by the audit log. Beside it, a client in the process's place that knows the
-installation lists what there is, as the process has to, and creates it. Every Shoot is deleted before the next, and its
-installation with it.
+ends when the installation is stored, both by the audit log. Beside it, a client in the process's place creates the
+installation, which it knows. Every Shoot is deleted before the next, and its installation with it.
 """
 
 import base64
@@ -61,7 +60,6 @@ def measure(command: Command, samples: int = SAMPLES) -> Iterator[Figure]:
         client = SlimConnection(garden)
 
         def react(number: int) -> None:
-            client.send(Prepared("GET", _PATH))
             client.send(creation(CONTROLLER_INSTALLATIONS, _installation(number)))
 
         bare = _sample(garden, samples, react)
