@@ -138,7 +138,7 @@ class Storing:
                 self.wait_for(path, http.HTTPStatus.NOT_FOUND)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def namespaced(contract_server: ControlPlane) -> Storing:
     return in_a_namespace(ServerTarget(contract_server))
 
