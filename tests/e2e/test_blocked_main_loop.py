@@ -81,12 +81,12 @@ def test_a_leader_whose_main_loop_never_answers_again_ends_and_says_where_it_sta
 ASKS_WHILE_CONTROLLERS_ARE_DECLARED: Final = f"""
 import urllib.request
 from hedgerow_entrypoints.components.registry import Component
-declared = Component.declared
+running = Component.running
 def asking(component, configuration, cluster_id):
     url = f"http://127.0.0.1:{{configuration.server.health_probes.port}}/healthz/ping"
     print("answered", urllib.request.urlopen(url, timeout={PATIENCE}).status, flush=True)
-    return declared(component, configuration, cluster_id)
-Component.declared = asking
+    return running(component, configuration, cluster_id)
+Component.running = asking
 """
 
 
