@@ -1,7 +1,7 @@
 """Charts, harmless and hostile, rendered by the real Helm."""
 
 import os
-import signal
+import subprocess
 import tempfile
 import threading
 import time
@@ -239,13 +239,13 @@ def test_a_chart_that_does_not_end_is_killed_at_the_limit(binary: str) -> None:
 
 
 def test_a_helm_that_somebody_kills_is_unavailable(binary: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = helm._limit
+    listen = helm._said
 
-    def kill(process: int, timeout: float) -> None:
-        limit(process, timeout)
-        os.kill(process, signal.SIGKILL)
+    def kill(process: subprocess.Popen[bytes], deadline: float, stop: threading.Event) -> bytes | None:
+        process.kill()
+        return listen(process, deadline, stop)
 
-    monkeypatch.setattr(helm, "_limit", kill)
+    monkeypatch.setattr(helm, "_said", kill)
 
     assert of_template(binary, CONFIG_MAP) == RenderError("unavailable", "helm was killed by signal 9")
 

@@ -7,10 +7,8 @@ compute if this process dies before it. Messages name no temporary path, so that
 Source: controller-registration §8.7; Helm documentation, "helm template".
 """
 
-import contextlib
 import json
 import os
-import resource
 import select
 import shutil
 import signal
@@ -32,6 +30,9 @@ MOST_MEMORY: Final = 512 * 1024 * 1024
 """Bytes of memory that Helm may allocate. It needs some 80 MiB, and several times the size of large charts."""
 _MOST_SAID: Final = 256 * 1024  # bytes that are read of what Helm says
 _LONGEST_MESSAGE: Final = 2_000
+_NOT_RUN: Final = (126, 127)
+"""The codes with which a shell ends that cannot become a program."""
+_BLOCK: Final = 512  # bytes, in which shells measure files
 _LOOKS_EVERY: Final = 0.05  # seconds, whether anybody still waits
 _ERROR: Final = "\nError: "
 _HINT: Final = "\n\nUse --debug flag to render out invalid YAML"
@@ -61,7 +62,7 @@ def _rendered_in(
     (folder / "kubeconfig").touch()
     (folder / "out").mkdir()
     with subprocess.Popen(  # noqa: S603 -- no shell reads the arguments
-        [program, *arguments(chart, folder)],
+        [*_within_limits(timeout), program, *arguments(chart, folder)],
         cwd=folder,
         env=environment(folder),
         stdin=subprocess.DEVNULL,
@@ -69,7 +70,6 @@ def _rendered_in(
         stderr=subprocess.PIPE,
         start_new_session=True,
     ) as process:
-        _limit(process.pid, timeout)
         try:
             said = _said(process, time.monotonic() + timeout, stop)
         finally:
@@ -111,20 +111,15 @@ def environment(folder: Path) -> Mapping[str, str]:
     }
 
 
-def _limit(process: int, timeout: float) -> None:
-    """Bound what a process uses, before it has begun to work."""
-    limits = {
-        resource.RLIMIT_DATA: MOST_MEMORY,
-        resource.RLIMIT_FSIZE: MOST_BYTES,
-        resource.RLIMIT_CPU: ceil(timeout) + 1,
-        resource.RLIMIT_CORE: 0,
-    }
-    with contextlib.suppress(ProcessLookupError):
-        for limit, most in limits.items():
-            resource.prlimit(process, limit, (most, most))
-    # Where memory runs out all the same, the kernel ends Helm and not this process.
-    with contextlib.suppress(OSError):
-        Path(f"/proc/{process}/oom_score_adj").write_text("1000", encoding="ascii")
+def _within_limits(timeout: float) -> Sequence[str]:
+    """The beginning of a command: a shell bounds what it may use itself, and becomes the program that follows.
+
+    Only the process itself can bound what it uses before it begins to work. Where memory runs out all the same, the
+    kernel ends Helm and not this process.
+    """
+    limits = {"d": MOST_MEMORY // 1024, "f": MOST_BYTES // _BLOCK, "t": ceil(timeout) + 1, "c": 0}
+    bounded = "; ".join(f"ulimit -{limit} {most}" for limit, most in limits.items())
+    return ["/bin/sh", "-c", f'{bounded}; echo 1000 2>&- >/proc/self/oom_score_adj; exec "$@"', "helm"]
 
 
 def _said(process: subprocess.Popen[bytes], deadline: float, stop: threading.Event) -> bytes | None:
@@ -149,6 +144,8 @@ def _said(process: subprocess.Popen[bytes], deadline: float, stop: threading.Eve
 def _failure(code: int, said: str, folder: Path) -> RenderError:
     if code < 0:
         return RenderError("unavailable", f"helm was killed by signal {-code}")
+    if code in _NOT_RUN:
+        return RenderError("unavailable", f"no chart can be rendered: {said.strip().rpartition(': ')[2]}")
     if said.startswith("fatal error:"):
         return RenderError("chart", f"helm needs more than {MOST_MEMORY // 1024**2} MiB of memory")
     before, _, error = f"\n{said}".replace(f"{folder}{os.sep}", "").replace(str(folder), "").partition(_ERROR)
