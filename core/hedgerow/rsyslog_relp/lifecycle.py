@@ -172,7 +172,7 @@ async def _cleaned(namespace: str, shoot: Manifest, images: CleanerImages, waiti
 
 async def _deployed(extension: Extension, shoot: Manifest, public_key: PublicKey | None) -> Outcome:
     """Deploy the monitoring, and look at the certificates of nodes."""
-    error = await _deploy_monitoring(extension.key.namespace) or (None if shoot else NO_SHOOT)
+    error = await _deploy_monitoring(extension) or (None if shoot else NO_SHOOT)
     if error or public_key is None:
         return Outcome(error)
     return Outcome(await _certificates_problem(extension, shoot, public_key), codes=(CONFIGURATION_PROBLEM,))
@@ -190,9 +190,13 @@ async def _certificates_problem(extension: Extension, shoot: Manifest, public_ke
     return secret_problem(key, object_at(secret, "data"), public_key) if isinstance(secret, Mapping) else None
 
 
-async def _deploy_monitoring(namespace: str) -> str | None:
+async def _deploy_monitoring(extension: Extension) -> str | None:
     """Why the ConfigMap cannot be as it is to be; labels and annotations of others stay."""
-    wanted = monitoring_config_map(namespace)
+    wanted = monitoring_config_map(extension.key.namespace)
+    is_new = extension.last_type is None
+    # That of a new Extension is hardly ever there; where it is, its creation fails.
+    if is_new and (await Create(CONFIG_MAPS, wanted, "monitoring")).error is None:
+        return None
     stored = await deploying.look(CONFIG_MAPS, key_of(wanted))
     if isinstance(stored, NotAnswered):
         return stored.message

@@ -495,7 +495,6 @@ def test_a_cleaning_that_cannot_begin_says_why(fault: Callable[[Any], bool], err
 @pytest.mark.parametrize(
     ("fault", "error"),
     [
-        (reading(CONFIG_MAPS), BOOM),
         (writing("monitoring", CONFIG_MAPS), BOOM),
         (writing("held"), f"failed to add finalizer: {BOOM}"),
         (writing("succeeded"), BOOM),
@@ -503,6 +502,24 @@ def test_a_cleaning_that_cannot_begin_says_why(fault: Callable[[Any], bool], err
 )
 def test_a_reconciliation_that_fails_says_why(fault: Callable[[Any], bool], error: str) -> None:
     assert error_of(turn_with(Seed(extension()), fault)) == error
+
+
+def test_monitoring_is_read_only_where_there_may_be_some() -> None:
+    assert turn_with(Seed(extension()), reading(CONFIG_MAPS)).failures == ()
+    assert error_of(turn_with(Seed(extension("reconcile", SUCCEEDED)), reading(CONFIG_MAPS))) == BOOM
+
+
+def test_monitoring_that_a_new_extension_finds_is_corrected() -> None:
+    metadata = {"namespace": NAMESPACE, "name": MONITORING.name, "labels": {"theirs": "stays"}}
+    found = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"alerting_rules": "old"}}
+    seed, empty = Seed(extension(), RUNNING, found), Seed(extension())
+    seed.turn()
+    empty.turn()
+
+    stored, created = seed.get(CONFIG_MAPS, MONITORING), empty.get(CONFIG_MAPS, MONITORING)
+    assert stored["data"] == created["data"]
+    assert stored["metadata"]["labels"] == {**created["metadata"]["labels"], "theirs": "stays"}
+    assert seed.last_operation == ("Create", "Succeeded", 100)
 
 
 @pytest.mark.parametrize("reason", ["operation-taken", "started"])
