@@ -1,7 +1,7 @@
 """Renders the charts of a process: a few at a time, in the order in which they are asked for, and each of them once.
 
 Equal requests share one rendering. It is kept, and so is what is wrong with a chart, until others need the room. A
-rendering is stopped as soon as nobody waits for it.
+rendering is stopped once the last who waits for it gives up.
 """
 
 import asyncio
@@ -122,7 +122,7 @@ class ChartRenderer:
             self._bytes_kept -= _size(self._kept.popitem(last=False)[1])
 
     def _leave(self, digest: str, run: _Run, waiter: Future[RenderedChart]) -> None:
-        """Stop a rendering that nobody waits for any more."""
+        """Stop a rendering after the last who waited for it has given up."""
         if not waiter.cancelled():
             return
         with self._lock:

@@ -169,7 +169,7 @@ class ControllerDeployment(ApiObject):
 
 
 class ObjectReference(ApiType):
-    """An object, and the version of it that was last looked at."""
+    """An object, and its version at the last installation."""
 
     is_atomic = True
 

@@ -181,7 +181,7 @@ class ApiObject(ApiType):
 
 
 def undeclared(value: object, path: str = "") -> Iterator[Problem]:
-    """The fields that no type declares, which are kept but mean nothing; those of metadata are not looked at."""
+    """The fields that no type declares, which are kept but mean nothing; metadata is not checked."""
     if isinstance(value, tuple):
         for index, item in enumerate(value):
             yield from undeclared(item, _below(path, index))

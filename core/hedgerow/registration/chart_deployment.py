@@ -211,7 +211,7 @@ async def _is_delivered(installation: str, rendering: RenderChart) -> bool:
     secret = await deploying.look(SECRETS, ObjectKey(SEED_NAMESPACE, name))
     if secret is None or isinstance(secret, NotAnswered):
         return False
-    # Nobody can change what it holds, but somebody may have made another one of its name.
+    # An immutable Secret keeps its data, but may have been deleted and made anew with other data.
     return make_unique(with_value(secret, ("metadata", "name"), installation)) == Success(secret)
 
 

@@ -72,7 +72,7 @@ class GardenWebhooks(Section):
     controller_registration_validation: Switched = Switched()
     """Refuses ControllerRegistrations, ControllerDeployments and ControllerInstallations that are not valid."""
     registered_types: Switched = Switched()
-    """Refuses Seeds, Shoots, BackupBuckets and BackupEntries that use a type that nobody has registered."""
+    """Refuses Seeds, Shoots, BackupBuckets and BackupEntries that use an unregistered type."""
 
 
 class ControllerManagerConfiguration(_Process):

@@ -5,7 +5,7 @@ Source: controller-registration §3.4, §4.5.
 
 import hashlib
 import itertools
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from hedgerow.api.registrations import (
@@ -106,11 +106,11 @@ def _reference(resource: Resource, manifest: Manifest) -> dict[str, str]:
     return {"apiVersion": resource.api_version, "kind": resource.kind, "name": key_of(manifest).name, **stated}
 
 
-def new_installation(registration: str, seed: str, taken: Container[str]) -> Manifest:
+def new_installation(registration: str, seed: str, is_taken: Callable[[str], bool]) -> Manifest:
     """The name follows from registration and seed, so that of two processes that decide at once one is refused."""
     base = registration[:_LONGEST_BASE]
     hashes = (hashlib.sha256(f"{seed}/{registration}/{attempt}".encode()).hexdigest() for attempt in itertools.count())
-    name = next(name for digest in hashes if (name := f"{base}-{digest[:5]}") not in taken)
+    name = next(name for digest in hashes if not is_taken(name := f"{base}-{digest[:5]}"))
     return {
         "apiVersion": CONTROLLER_INSTALLATIONS.api_version,
         "kind": CONTROLLER_INSTALLATIONS.kind,

@@ -53,7 +53,7 @@ def extensions_for_shoot(
 
     Args:
         registrations: all of the garden.
-        listed: by the Shoot. Types that nobody registers are left out.
+        listed: by the Shoot. Unregistered types are left out.
         namespace: of the Shoot in the seed.
         workerless: whether the Shoot has no workers.
     """

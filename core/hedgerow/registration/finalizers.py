@@ -93,7 +93,9 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Protect
     decided = _decided(context.config, key, snapshot, snapshot.by_index(dependants, key))
     if not any(action.reason == _RELEASED for action in decided.actions):
         return decided
-    answer = await ListQuestion(dependants.resource, Cluster.SOURCE)
+    answer = await ListQuestion(
+        dependants.resource, Cluster.SOURCE, keep=lambda each: each if key in dependants.values(each) else None
+    )
     if isinstance(answer, NotAnswered):
         return failed(retryable_failure(dependants.resource, ObjectKey("", ""), answer.message))
     return _decided(context.config, key, snapshot, [each for each in answer.objects if key in dependants.values(each)])

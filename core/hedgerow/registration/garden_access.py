@@ -53,9 +53,9 @@ class GardenAccess:
     certificate_authorities: bytes = b""
     """As PEM; empty: those that everybody trusts."""
     is_insecure: bool = False
-    """True if nobody verifies who answers."""
+    """True if extensions do not verify the certificate of the server."""
     token_requestor: ObjectKey | None = None
-    """The Lease in the seed that the token requestor of class `garden` holds; none: nobody checks that it runs."""
+    """The Lease in the seed that the token requestor of class `garden` holds; none: it is not checked."""
 
     def overridden(self, server: str, certificate_authorities: bytes) -> Self:
         """The address with what is configured in place of the connection's own; empty: nothing is."""

@@ -67,6 +67,8 @@ class SeedInputs:
     deployments: Sequence[Manifest] = ()
     installations: Sequence[Manifest] = ()
     """At least those of the seed."""
+    is_taken: Callable[[str], bool] = lambda _name: False
+    """Whether an installation that is not among these has a name."""
     backup_buckets: Sequence[Manifest] = ()
     """Of the seed, like the entries and shoots."""
     backup_entries: Sequence[Manifest] = ()
@@ -284,9 +286,11 @@ class _Planning:
             problem = f'cannot deploy new ControllerInstallation for "{name}" because'
             self._fail(f"{problem} the deletion of the old ControllerInstallation is still pending", name)
         else:
-            taken = {key_of(each).name for each in self.inputs.installations}
-            new = with_content(new_installation(name, self.key.name, taken), *content)
+            new = with_content(new_installation(name, self.key.name, self._is_taken), *content)
             self.actions.append(Create(CONTROLLER_INSTALLATIONS, new, reason, Cluster.SOURCE))
+
+    def _is_taken(self, name: str) -> bool:
+        return self.inputs.is_taken(name) or any(key_of(each).name == name for each in self.inputs.installations)
 
     def _deletions(self, needed: Collection[str]) -> Iterator[Action]:
         for name in sorted(self.installations.keys() - self.wanted):

@@ -197,8 +197,8 @@ def seed_inputs(seed: Manifest, snapshot: Snapshot) -> SeedInputs:
         seed=seed,
         registrations=snapshot.list(CONTROLLER_REGISTRATIONS, cluster=garden),
         deployments=snapshot.list(CONTROLLER_DEPLOYMENTS, cluster=garden),
-        # Those of other seeds, too: their names are taken.
-        installations=snapshot.list(CONTROLLER_INSTALLATIONS, cluster=garden),
+        installations=snapshot.by_index(INSTALLATIONS_BY_SEED, key),
+        is_taken=lambda name: snapshot.get(CONTROLLER_INSTALLATIONS, ObjectKey("", name), garden) is not None,
         backup_buckets=snapshot.by_index(BUCKETS_BY_SEED, key),
         backup_entries=snapshot.by_index(ENTRIES_BY_SEED, key),
         shoots=snapshot.by_index(SHOOTS_BY_SEED, key),

@@ -115,7 +115,7 @@ def _reviews() -> Reviews:
         purposes={
             DEFAULTS: "sets the defaults of ControllerRegistrations",
             VALIDATION: "denies registrations of extensions that are not valid",
-            USED_TYPES: "denies Shoots and the like that use types that nobody has registered",
+            USED_TYPES: "denies Shoots and the like that use unregistered types",
         },
         resources=REVIEWED,
         decided_from={USED_TYPES: CONTROLLER_REGISTRATIONS},
