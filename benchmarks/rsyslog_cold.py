@@ -35,7 +35,7 @@ COUNT: Final = 1_000
 ROUNDS: Final = 4
 AGAINST_BARE: Final = 1.25
 START_UP: Final = 0.6
-WRITES: Final = 5
+WRITES: Final = 4
 """For each Extension."""
 PATIENCE: Final = 300.0
 
@@ -116,9 +116,8 @@ def raw_writes(number: int) -> tuple[Prepared, ...]:
     """What has to be written for one Extension."""
     manifest, now = extension(number), datetime.now(UTC)
     return (
-        change(EXTENSIONS, manifest, {"metadata": {"finalizers": [FINALIZER]}}),
+        change(EXTENSIONS, manifest, {"metadata": {"finalizers": [FINALIZER], "annotations": {OPERATION: None}}}),
         change(EXTENSIONS, manifest, {"status": started(OperationType.CREATE, now)}, "/status"),
-        change(EXTENSIONS, manifest, {"metadata": {"annotations": {OPERATION: None}}}),
         creation(CONFIG_MAPS, monitoring_config_map(namespace_of(number))),
         change(EXTENSIONS, manifest, {"status": succeeded(OperationType.CREATE, 1, now)}, "/status"),
     )

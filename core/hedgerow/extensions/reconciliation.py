@@ -75,11 +75,17 @@ class Reconciliation:
             return None
         finalizers = self._extension.finalizers
         if operation not in {OperationType.DELETE, OperationType.MIGRATE} and self._finalizer not in finalizers:
-            error = await self._set_finalizers([*finalizers, self._finalizer], "held")
+            error = await self._patch("held", {"metadata": self._held()})
             if error:
                 return f"failed to add finalizer: {error}"
         status = operations.started(operation, await Now())
         return await self._patch("started", {"status": status}, subresource="status")
+
+    def _held(self) -> Mapping[str, Any]:
+        """The finalizer, and without a status no request either: the missing status asks for the same."""
+        held = {"finalizers": [*self._extension.finalizers, self._finalizer]}
+        is_asked_twice = self._extension.requested == operations.RECONCILE and self._extension.last_type is None
+        return {**held, "annotations": {OPERATION: None}} if is_asked_twice else held
 
     async def _concluded(self, operation: OperationType, outcome: Outcome) -> Plan:
         """Tell what became of an operation, unless it waits, and finish one that has succeeded."""

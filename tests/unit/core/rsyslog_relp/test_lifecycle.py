@@ -129,6 +129,17 @@ def test_a_request_for_a_reconciliation_is_taken_off_and_followed() -> None:
     assert OPERATION not in seed.extension["metadata"].get("annotations", {})
 
 
+def test_the_request_to_make_a_new_extension_goes_with_the_first_write() -> None:
+    seed = Seed(extension("reconcile"))
+
+    assert error_of(turn_with(seed, writing("started"))) == BOOM
+    assert seed.extension["metadata"]["finalizers"] == [FINALIZER]
+    assert OPERATION not in seed.extension["metadata"].get("annotations", {})
+    seed.turn()
+
+    assert seed.last_operation == ("Create", "Succeeded", 100)
+
+
 OF_TLS = {"spec": {"type": TYPE, "providerConfig": secured(permittedPeer=["peer"])}}
 WITH_RESOURCE = {
     **RUNNING,
