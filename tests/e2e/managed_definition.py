@@ -8,8 +8,9 @@ from typing import Any, Final
 from tests.control_plane import PATIENCE, ControlPlane, wait_until
 from tests.e2e.resource_manager import run_here
 
-API_VERSION: Final = "resources.gardener.cloud/v1alpha1"
-DEFINITION: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/managedresources.resources.gardener.cloud"
+GROUP: Final = "resources.gardener.cloud"
+API_VERSION: Final = f"{GROUP}/v1alpha1"
+DEFINITION: Final = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/managedresources.{GROUP}"
 
 
 def path_of(namespace: str = "", name: str = "") -> str:

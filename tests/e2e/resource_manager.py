@@ -46,7 +46,8 @@ _WITHOUT_FILES: Final = [
 ]
 
 UNKNOWN_CLUSTER: Final = "It would not be noticed if a connection led to another cluster"
-HARMLESS: Final = frozenset({UNKNOWN_CLUSTER, "Caches do not show own writes"})
+UNDEFINED: Final = "Nothing to do before the API server knows the resource"
+HARMLESS: Final = frozenset({UNKNOWN_CLUSTER, UNDEFINED, "Warned", "Caches do not show own writes"})
 
 
 def configuration(
@@ -272,7 +273,8 @@ def errors_of(lines: Sequence[Mapping[str, Any]]) -> list[str]:
     """What worrying log lines say, for an assertion that shows them.
 
     Roles that tests write by hand need not let the process get the namespace kube-system. And on a busy machine an API
-    server may send a watch event seconds after the write that it is about.
+    server may send a watch event seconds after the write that it is about. Few tests define ManagedResources. A warning
+    about an object is an event as well.
     """
     worrying = [line for line in lines if line["level"] in {"error", "warning"} and line["msg"] not in HARMLESS]
     return [f"{line['msg']}: {line.get('error', '')}" for line in worrying]

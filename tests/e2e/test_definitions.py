@@ -2,6 +2,7 @@
 
 import http.client
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from tests.control_plane import ControlPlane
 from tests.e2e.managed_definition import (
     API_VERSION,
     DEFINITION,
+    GROUP,
     SETTLED,
     deliver_nothing,
     install,
@@ -21,9 +23,11 @@ from tests.e2e.managed_definition import (
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import config_map
 from tests.e2e.managed_resources.sandbox import ManagedResourceSandbox
-from tests.e2e.resource_manager import ResourceManager, errors_of
+from tests.e2e.resource_manager import UNDEFINED, ResourceManager, errors_of
 from tests.e2e.sandbox import Manifest, Sandbox, pair, service
 
+IDLE = ["health", "health-progressing", "managedresource"]
+"""The controllers whose primary objects are ManagedResources."""
 TIME = "2026-01-01T12:00:00Z"
 
 
@@ -159,15 +163,17 @@ def test_a_process_works_without_the_definition_and_takes_up_what_it_brings(
     with ResourceManager(sandbox.folder, config) as process:
         process.wait_ready()
         sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
-        waiting = process.log_lines("Nothing to do before the API server knows the resource")
+        waiting = process.log_lines(UNDEFINED, level="warning")
+        process.wait_for(lambda: waits_for_definition(process) == {*IDLE}, "does not count what it waits for")
         install(control_plane)
         deliver_nothing(control_plane, shop, "late", **{"class": own_class})
         process.wait_for(lambda: statuses(control_plane, shop, "late") == SETTLED, "has not seen to it")
         process.wait_for(lambda: finalizers(control_plane, shop), "has not taken hold of the Secret")
         assert process.probe("/readyz")[0] == http.client.OK
+        process.wait_for(lambda: not waits_for_definition(process), "still waits for what is there")
         assert errors_of(process.log_lines()) == []
 
-    assert sorted(line["controller"] for line in waiting) == ["health", "health-progressing", "managedresource"]
+    assert sorted(line["controller"] for line in waiting) == IDLE
     assert finalizers(control_plane, shop) == [f"resources.gardener.cloud/gardener-resource-manager-{own_class}"]
 
 
@@ -191,6 +197,12 @@ def test_what_was_delivered_outlives_the_definition(
     left = sandbox.get(settings)["metadata"]
     assert (left["uid"], "deletionTimestamp" in left) == (uid, False)
     assert control_plane.request("GET", path_of(sandbox.namespace, managed["metadata"]["name"]))[0] == gone
+
+
+def waits_for_definition(process: ResourceManager) -> set[str]:
+    """The controllers that have nothing to do before ManagedResources are defined."""
+    waits = partial(process.metric, "hedgerow_waiting_for_definition", resource=f"managedresources.{GROUP}")
+    return {controller for controller in IDLE if waits(controller=controller)}
 
 
 def reasons(sandbox: ManagedResourceSandbox) -> set[str]:

@@ -47,7 +47,10 @@ class InformerObserver(Protocol):
         """
 
     def resumed(self, watched: Watched) -> None:
-        """All is well after a problem: everything is listed, and a watch has brought something since, or lasted."""
+        """All is well after a problem: everything is listed, and a watch has brought something since, or lasted.
+
+        After an absence: an optional resource that discovery lacked is listed.
+        """
 
 
 async def _pause(seconds: float) -> bool:
@@ -226,7 +229,9 @@ class Informer:
     async def _list(self, continuation: str) -> bool:
         is_whole = self._expiries >= requests.MOST_EXPIRIES
         await self._receive(await self._exchanges.page(continuation, whole=is_whole))
-        self._searches = 0
+        if self._searches:
+            self._searches = 0
+            self._observer.resumed(self._watched)
         if isinstance(self._state, Listed):
             self._expiries = 0
             self._resumes = False

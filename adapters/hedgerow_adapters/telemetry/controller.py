@@ -14,6 +14,7 @@ from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Delete, Event, JsonPatch, MergePatch, Update
+from hedgerow_adapters.informer.exchanges import Refused
 from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
@@ -70,9 +71,19 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
         """Count the end of a list or watch; one that has a problem is worth a line, or leaves nothing to work at."""
         super().interrupted(watched, cause, problem)
-        is_idle = cause == "absent" and watched.resource == self._primary
-        if is_idle and self._is_news("absent", watched.resource):
-            self._log.info("Nothing to do before the API server knows the resource", resource=watched.resource)
+        if watched.resource != self._primary:
+            return
+        is_absent = cause == "absent"
+        if is_absent or (isinstance(problem, Refused) and problem.error.is_unproven_absence):
+            self._cache_metrics.waiting_for_definition(str(watched.resource)).set(1)
+        if is_absent and self._is_news("absent", watched.resource):
+            self._log.warning("Nothing to do before the API server knows the resource", resource=watched.resource)
+
+    @override
+    def resumed(self, watched: Watched) -> None:
+        super().resumed(watched)
+        if watched.resource == self._primary:
+            self._cache_metrics.waiting_for_definition(str(watched.resource)).set(0)
 
     @override
     def started(self, keys: int) -> None:
@@ -138,7 +149,7 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
 
     @override
     def warned(self, key: ObjectKey, event: Event) -> None:
-        self._once(self._log.info, "warned", key, event)("Warned", reason=event.reason, note=event.note)
+        self._once(self._log.warning, "warned", key, event)("Warned", reason=event.reason, note=event.note)
 
     def _note_recovery(self, key: ObjectKey) -> None:
         """Note that what went wrong with a key does so no longer: the next time it is news."""

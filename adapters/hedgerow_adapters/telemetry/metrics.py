@@ -125,6 +125,12 @@ class ReadingMetrics:
             "How long ago a cache heard from its API server: a list, an event or a bookmark, which comes every minute.",
             "resource",
         )
+        self.waiting_for_definition = series.by(
+            Gauge,
+            "hedgerow_waiting_for_definition",
+            "1 while the controller has nothing to do, as the API server does not know the resource; 0 once it does.",
+            "resource",
+        )
         self.watch_restarts = series.by(
             Counter, "hedgerow_watch_restarts_total", "Lists and watches that ended, by cause.", "resource", "cause"
         )

@@ -61,6 +61,7 @@ async def test_it_is_listed_and_watched_once_it_is_there() -> None:
     assert listener.names == ["a", "b"]
     assert [asked.at for asked in wire.lists] == [0, 5, 15]
     assert len(wire.watches) == 1
+    assert listener.resumed_at == [15]
 
 
 @virtual_time

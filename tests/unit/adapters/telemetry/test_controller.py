@@ -12,7 +12,10 @@ from hedgerow.machinery.failures import Failure, Problem
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Event, Plan
 from hedgerow.machinery.snapshot import Index
+from hedgerow_adapters.informer.exchanges import Refused
 from hedgerow_adapters.informer.informer import Watched
+from hedgerow_adapters.protocol.responses import StatusError
+from hedgerow_adapters.protocol.transport import Request
 from hedgerow_adapters.runtime.executor import NotWritten
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from hedgerow_adapters.telemetry.controller import KINDS, ControllerTelemetry
@@ -22,6 +25,7 @@ from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 SERVICES = Resource("", "v1", "services", "Service")
 PODS = Resource("", "v1", "pods", "Pod")
+LIST = Request("GET", "/api/v1/services")
 CART, STOCK = ObjectKey("shop", "cart"), ObjectKey("shop", "stock")
 POLICY = Create(POLICIES, {"metadata": {"namespace": "shop", "name": "ingress"}}, "desired")
 CONTROLLER: Controller[None] = Controller(
@@ -154,14 +158,43 @@ def test_what_went_wrong_is_told_and_counts_as_terminal_unless_it_may_heal(
     assert heard.lines()[0].items() >= {"level": "error", "error": "Service shop/cart: spec.ports: no ports"}.items()
 
 
+@pytest.mark.parametrize(
+    ("cause", "problem", "message"),
+    [
+        ("absent", None, "Nothing to do before the API server knows the resource"),
+        ("refused", Refused(LIST, StatusError(404, "NotFound", "no such resource")), "Watch interrupted"),
+    ],
+    ids=["optional", "required"],
+)
+def test_a_controller_that_waits_for_the_definition_of_its_resource_warns_and_counts_until_it_is_there(
+    heard: Heard, cause: str, problem: Exception | None, message: str
+) -> None:
+    def waits() -> float | None:
+        return heard.count("hedgerow_waiting_for_definition", resource="services")
+
+    heard.telemetry.interrupted(Watched(SERVICES), cause, problem)
+    waiting = waits()
+    heard.telemetry.resumed(Watched(SERVICES))
+
+    assert heard.worrying()[0] == ("warning", message)
+    assert (waiting, waits()) == (1, 0)
+
+
+def test_a_controller_does_not_wait_for_what_it_can_do_without_nor_because_a_server_is_ill(heard: Heard) -> None:
+    heard.telemetry.interrupted(Watched(PODS), "absent", None)
+    heard.telemetry.interrupted(Watched(SERVICES), "refused", Refused(LIST, StatusError(503, "", "overloaded")))
+
+    assert not [name for name in ("pods", "services") if heard.count("hedgerow_waiting_for_definition", resource=name)]
+    assert ("warning", "Nothing to do before the API server knows the resource") not in heard.messages()
+
+
 def test_an_event_of_type_warning_is_told_once_in_a_while(heard: Heard) -> None:
     warning = Event(SERVICES, CART, None, "Warning", "Odd", "as it says")
 
     for _ in range(3):
         heard.telemetry.warned(CART, warning)
 
-    # The process itself is well: such Events come with every node that starts.
-    assert heard.worrying() == [("info", "Warned")]
+    assert heard.worrying() == [("warning", "Warned")]
     assert heard.lines()[0].items() >= {"reason": "Odd", "note": "as it says"}.items()
 
 
