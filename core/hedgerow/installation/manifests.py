@@ -102,7 +102,7 @@ def _secrets(deployment: Manifest) -> Iterator[str]:
 
 
 def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifest, ...], tuple[str, ...]]:
-    """The objects of the requested parts, in an order in which to apply them; or why they cannot work."""
+    """The objects of the requested parts in an order in which to apply them, or why they cannot work."""
     part, separate = installation.part, installation.target is not None
     if problem := next(installation.problems, ""):
         return Failure((problem,))
@@ -114,9 +114,17 @@ def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifes
     return Success((*source, *target))
 
 
+def definitions(installation: Installed) -> tuple[Manifest, ...]:
+    """The definitions of the component's own resources, for its own cluster; none for the part of a separate target.
+
+    They are no part of `manifests`: who deletes the objects of an installation keeps its definitions, as a deleted
+    definition takes all objects of the kind along.
+    """
+    return () if installation.part == "target" else tuple(map(build_definition, installation.definitions))
+
+
 def _in_source(installation: Installed, config_text: str) -> Iterator[Manifest]:
     """The process, and its permissions in its own cluster."""
-    yield from map(build_definition, installation.definitions)
     yield service_account(installation)
     yield config_map(installation, config_text)
     account = {"kind": "ServiceAccount", "name": installation.name, "namespace": installation.namespace}

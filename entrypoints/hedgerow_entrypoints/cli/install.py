@@ -13,7 +13,7 @@ from hedgerow.extensions.controller_registration import (
     controller_registration,
 )
 from hedgerow.installation.installation import completion, filled
-from hedgerow.installation.manifests import manifests
+from hedgerow.installation.manifests import definitions, manifests
 from hedgerow.installation.values import TargetValues, Values
 from hedgerow.installation.workload import Installed
 from hedgerow.machinery.configuration.section import Purpose
@@ -28,7 +28,8 @@ from hedgerow_entrypoints.errors import CommandError, note
 
 EXAMPLES: Final = """\b
 Examples:
-  hedgerow install resource-manager -n garden -f values.yaml | kubectl apply -f -
+  hedgerow install resource-manager -n garden -f values.yaml --include-crds | kubectl apply -f -
+  hedgerow install resource-manager -n garden -f values.yaml | kubectl delete -f -
   hedgerow install resource-manager -n shoot--a--b -f values.yaml --part target
   hedgerow install rsyslog-relp --as controller-registration | kubectl apply -f -"""
 
@@ -44,6 +45,13 @@ _PART: Final = click.option(
     "--part",
     type=click.Choice(["source", "target", "all"]),
     help="For the cluster where it runs, for a separate target cluster, or both.  [default: source]",
+)
+_INCLUDE_CRDS: Final = click.option(
+    "--include-crds",
+    "includes_definitions",
+    is_flag=True,
+    help="Print the definitions of its resources, too, as helm template does. Never delete what this prints: with a "
+    "definition, all objects of the kind are deleted.",
 )
 _MANIFESTS: Final = "manifests"
 _FORMS: Final = {
@@ -119,7 +127,7 @@ def _command(of: Component[Any]) -> click.Command:
     declared = declared_installation(of)
 
     def run(files: Sequence[str], settings: Sequence[str], *, namespace: str, output: str, **options: Any) -> None:
-        form = options.pop("form", _MANIFESTS)
+        form, includes_definitions = options.pop("form", _MANIFESTS), options.pop("includes_definitions", False)
         stated = stated_values(files, settings, **options)
         if form != _MANIFESTS:
             stated.setdefault("priorityClassName", PRIORITY_CLASS)
@@ -127,7 +135,7 @@ def _command(of: Component[Any]) -> click.Command:
         made = manifests(wanted, sorted_yaml(wanted.document))
         if isinstance(made, Failure):
             raise CommandError(*made.failure())
-        objects = made.unwrap()
+        objects = (*(definitions(wanted) if includes_definitions else ()), *made.unwrap())
         registers = any(str(each["kind"]).endswith("WebhookConfiguration") for each in objects)
         if registers and wanted.serving and not wanted.serving.ca_bundle:
             note("warning: webhooks.caBundle is empty: API servers trust public authorities alone")
@@ -136,7 +144,7 @@ def _command(of: Component[Any]) -> click.Command:
             objects = controller_registration(declared.extension_type, chart, stated, _FORMS[form])
         click.echo(OBJECT_FORMATS[output](objects), nl=False)
 
-    run.__doc__ = f"""Print the manifests of {of.name}: definitions, roles, pods, registrations of webhooks.
+    run.__doc__ = f"""Print the manifests of {of.name}: roles, pods, registrations of webhooks.
 
     Which roles and which webhooks there are follows from the component configuration, the value `config`.
 
@@ -145,6 +153,8 @@ def _command(of: Component[Any]) -> click.Command:
     options: list[Option] = [_FILES, _SETTINGS, _NAMESPACE]
     if issubclass(declared.values_type, TargetValues):
         options.append(_PART)
+    if declared.definitions:
+        options.append(_INCLUDE_CRDS)
     if declared.extension_type:
         options.append(_AS)
     decorated: Callable[..., Any] = run

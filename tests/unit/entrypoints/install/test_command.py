@@ -41,6 +41,18 @@ def test_a_separate_target_gets_roles_and_registrations_and_no_pods(tmp_path: Pa
     assert kinds(target) == {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration"}
 
 
+@pytest.mark.parametrize("part", ["source", "all", "target"])
+def test_definitions_are_left_out_unless_somebody_asks_for_them(tmp_path: Path, part: str) -> None:
+    values = {**TARGET, **KUBECONFIG}
+
+    _, without, _ = install(tmp_path, values, "--part", part)
+    code, including, talk = install(tmp_path, values, "--part", part, "--include-crds")
+
+    more = {"CustomResourceDefinition"} if part != "target" else set()
+    assert (code, talk) == (0, "")
+    assert (kinds(including) - kinds(without), kinds(without) - kinds(including)) == (more, set())
+
+
 def test_registrations_whose_server_nobody_can_trust_are_warned_of(tmp_path: Path) -> None:
     enabled = {"config": {"webhooks": {"seccompProfile": {"enabled": True}}}}
 
