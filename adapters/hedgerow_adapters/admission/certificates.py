@@ -2,7 +2,8 @@
 
 Expected flow: a `Certificates` reads the files once; `watch` in a task then keeps `context` the newest that could be
 read. Guarantees: `context` always holds a certificate with its own key, both from one moment; connections that are open
-keep what they have. Caveats: files that cannot be read are reported once and read again when one changes.
+keep what they have. Caveats: files that cannot be read are reported once and read again when one changes. A
+certificate that has expired is shown all the same: its clients decide.
 
 Where there are authorities, a handshake fails with a certificate that none of them has signed and succeeds without any:
 so the server can still find out whether it is reachable. `listening` refuses each request of a client without one.
@@ -14,9 +15,11 @@ import asyncio
 import contextlib
 import os
 import ssl
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from hedgerow_adapters.admission.validity import CertificateObserver, Validity, first_expiry
 from hedgerow_adapters.kubernetes.credentials import SeenFiles
 
 CERTIFICATE: Final = "tls.crt"
@@ -37,16 +40,6 @@ class CertificateError(Exception):
     """There is no usable pair in a folder, or no authority in a file; the text is one clause that names it."""
 
 
-class CertificateObserver:
-    """Hears of pairs that are read, and changes nothing."""
-
-    def certificate_read(self) -> None:
-        """A pair was read and is used from now on."""
-
-    def certificate_unreadable(self, problem: str) -> None:
-        """A pair could not be read; the one before, if any, stays in use."""
-
-
 class Certificates:
     """The certificate that the server shows, and the authorities of its clients."""
 
@@ -63,14 +56,21 @@ class Certificates:
         self._client_authorities = client_authorities
         self._period = period
         self._observer = observer
+        self._validity = Validity(observer)
         self._seen = SeenFiles()
         self.context = self._read_pair()
         """The settings for a connection that is made now."""
 
+    @property
+    def problem(self) -> str | None:
+        """Why API servers refuse the certificate; none: they need not."""
+        return self._validity.problem
+
     async def watch(self) -> None:
-        """Take over every new pair, until cancelled."""
+        """Take over every new pair, and tell of one that expires, until cancelled."""
         while True:
             await asyncio.sleep(self._period)
+            self._validity.look()
             if self._seen.have_changed():
                 with contextlib.suppress(CertificateError):  # the observer knows, and the last pair stays in use
                     self.context = self._read_pair()
@@ -81,20 +81,20 @@ class Certificates:
         while True:
             self._seen = SeenFiles()
             try:
-                context = self._pair()
+                context, not_after = self._pair()
             except CertificateError as problem:
                 if attempts <= _ATTEMPTS and self._seen.have_changed():
                     attempts += 1
                     continue
                 self._observer.certificate_unreadable(str(problem))
                 raise
-            self._observer.certificate_read()
+            self._validity.begin(not_after)
             return context
 
-    def _pair(self) -> ssl.SSLContext:
+    def _pair(self) -> tuple[ssl.SSLContext, datetime]:
+        """The settings with the pair, and when it expires."""
         certificate, key = (self._folder / name for name in (CERTIFICATE, KEY))
-        for path in (certificate, key):
-            self._read(path)
+        chain, _ = (self._read(path) for path in (certificate, key))
         context = _server_context()
         try:
             # Without a password given here OpenSSL would ask for one at the terminal.
@@ -105,7 +105,7 @@ class Certificates:
             raise CertificateError(f"{CERTIFICATE} and {KEY} in {self._folder} {problem}") from error
         if self._client_authorities is not None:
             self._require_certificates(context, self._client_authorities)
-        return context
+        return context, first_expiry(chain)
 
     def _read(self, path: Path) -> bytes:
         try:

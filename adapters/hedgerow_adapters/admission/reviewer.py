@@ -21,7 +21,7 @@ from hedgerow.admission.webhook import internal_error, read_in
 from hedgerow.machinery.questions import Answer, Question
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Step
-from hedgerow_adapters.admission.certificates import CertificateObserver
+from hedgerow_adapters.admission.validity import CertificateObserver
 from hedgerow_adapters.listening.connections import ConnectionObserver
 
 Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]

@@ -93,9 +93,11 @@ class AdmissionServer:
         self._stays_until = asyncio.get_running_loop().time() + self._limits.farewell
 
     async def check(self) -> str | None:
-        """Why the server takes no connections; none: it takes them. Tries to make one."""
+        """Why API servers cannot ask the server; none: they can. Tries to make a connection."""
         if self._port is None:
             return "webhook server has not been started yet"
+        if (problem := self._certificates.problem) is not None:
+            return problem
         address = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._where.address, self._where.address)  # noqa: S104 -- compared, not listened on
         anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE

@@ -9,6 +9,7 @@ Source: webhooks-and-tokens §3.1.
 
 import logging
 from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
 from typing import Final
 
 from prometheus_client import Counter, Gauge, Histogram
@@ -18,12 +19,15 @@ from typing_extensions import override
 from hedgerow.admission import AdmissionRequest, Allowed, Denied, Mutated
 from hedgerow.admission.webhook import INVALID
 from hedgerow_adapters.admission.reviewer import AdmissionObserver
+from hedgerow_adapters.telemetry.handshakes import HandshakeFailure, handshake_failure
 from hedgerow_adapters.telemetry.metrics import PlainRegistry, SeriesOf
 from hedgerow_adapters.telemetry.troubles import ListenerTelemetry, cut
 
 STATUSES: Final = ("200", "500")
 DECISIONS: Final = ("unchanged", "changed", "denied", "undecided")
 """Undecided: denied because the cluster did not tell what a webhook has to know."""
+SOON: Final = timedelta(days=7)
+"""So long before it expires a serving certificate is an error: whatever renews it should have done so."""
 _PREFIX: Final = "controller_runtime_webhook_"
 
 
@@ -44,6 +48,15 @@ class _ServerSeries:
             Counter, "certwatcher_read_certificate_total", "Attempts to read the server's certificate."
         )
         self.certificate_errors = series(Counter, "certwatcher_read_certificate_errors_total", "Those that failed.")
+        self.not_after = series(
+            Gauge,
+            "hedgerow_webhook_certificate_not_after_timestamp_seconds",
+            "When the serving certificate expires; 0: there is none yet.",
+        )
+        handshake_failures = series.by(
+            Counter, "hedgerow_webhook_handshake_failures_total", "TLS handshakes that failed, by reason.", "reason"
+        )
+        self.handshake_failures = {reason: handshake_failures(reason.value) for reason in HandshakeFailure}
         self.closed = series.by(
             Counter,
             "hedgerow_webhook_connections_closed_total",
@@ -125,9 +138,24 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
         self._log.error("Review ended with a defect", exc_info=error, **_about(path, request))
 
     @override
-    def certificate_read(self) -> None:
+    def handshake_failed(self, problem: str) -> None:
+        super().handshake_failed(problem)
+        self._server.handshake_failures[handshake_failure(problem)].inc()
+
+    @override
+    def certificate_read(self, not_after: datetime, left: timedelta) -> None:
         self._server.certificates.inc()
-        self._log.info("Serving certificate read")
+        self._server.not_after.set(not_after.timestamp())
+        if left <= timedelta(0):
+            self.certificate_expired(not_after)
+        elif left < SOON:
+            self._log.error("Serving certificate expires soon", not_after=not_after.isoformat())
+        else:
+            self._log.info("Serving certificate read", not_after=not_after.isoformat())
+
+    @override
+    def certificate_expired(self, not_after: datetime) -> None:
+        self._log.error("Serving certificate has expired", not_after=not_after.isoformat())
 
     @override
     def certificate_unreadable(self, problem: str) -> None:

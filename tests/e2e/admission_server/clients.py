@@ -8,6 +8,7 @@ import ssl
 import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,10 @@ class Heard(AdmissionObserver):
     denials: list[Denied] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     handshakes_failed: int = 0
+    handshake_problems: list[str] = field(default_factory=list)
     overdue_connections: int = 0
     certificates: int = 0
+    is_expired: bool = False
     certificate_problems: list[str] = field(default_factory=list)
     certificate_news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -84,15 +87,21 @@ class Heard(AdmissionObserver):
     @override
     def handshake_failed(self, problem: str) -> None:
         self.handshakes_failed += 1
+        self.handshake_problems.append(problem)
 
     @override
     def overdue(self) -> None:
         self.overdue_connections += 1
 
     @override
-    def certificate_read(self) -> None:
+    def certificate_read(self, not_after: datetime, left: timedelta) -> None:
         self.certificates += 1
+        self.is_expired = left <= timedelta(0)
         self.certificate_news.set()
+
+    @override
+    def certificate_expired(self, not_after: datetime) -> None:
+        self.is_expired = True
 
     @override
     def certificate_unreadable(self, problem: str) -> None:

@@ -2,14 +2,19 @@
 
 import asyncio
 import shutil
+import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from hedgerow.admission.certificates import Issue, certificate_authority, certificate_pem, serving_certificate
 from hedgerow_adapters.admission.certificates import CertificateError, Certificates
+from hedgerow_adapters.telemetry.handshakes import HandshakeFailure, handshake_failure
+from hedgerow_entrypoints.cli.webhooks import generate_key, key_pem
 from tests.e2e.admission_server.clients import (
     Client,
     Heard,
@@ -154,3 +159,69 @@ def test_without_a_pair_there_is_no_server(first: Path, tmp_path: Path, key: str
         Certificates(tmp_path, Heard())
 
     assert str(refused.value) == problem.format(folder=tmp_path)
+
+
+async def test_one_that_expires_while_it_is_used_fails_readiness(tmp_path: Path) -> None:
+    expiry = datetime.now(UTC) + timedelta(seconds=3)
+    write_pair(tmp_path, expiry - timedelta(days=1), expiry)
+    async with admission_server(tmp_path) as running:
+        await until(lambda: running.heard.is_expired)
+
+        assert await running.server.check() == f"the serving certificate has expired at {expiry:%Y-%m-%dT%H:%M:%SZ}"
+        async with Client.of(running.port, anybody()) as client:
+            assert (await client.ask(document()))[0] == 200
+
+
+def write_pair(folder: Path, not_before: datetime, not_after: datetime) -> None:
+    """A pair that was valid at some time."""
+    key, own = generate_key(), generate_key()
+    issue = Issue(7, not_before, not_after)
+    authority = certificate_authority(key, issue)
+    serving = serving_certificate("server", "garden", own.public_key(), authority, issue)
+    (folder / "tls.crt").write_bytes(certificate_pem(serving))
+    (folder / "tls.key").write_bytes(key_pem(own))
+
+
+async def no_tls(port: int) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET / HTTP/1.1\r\n\r\n")
+    await reader.read()
+    writer.close()
+
+
+async def distrustful(port: int) -> None:
+    """A client that says why it ends the handshake; asyncio's own would only close the connection."""
+
+    def connect() -> None:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            ssl.create_default_context().wrap_socket(connection, server_hostname="127.0.0.1")
+
+    with pytest.raises(ssl.SSLCertVerificationError):
+        await asyncio.to_thread(connect)
+
+
+async def outdated(port: int) -> None:
+    context = anybody()
+    context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers("AES128-SHA256")  # not among those with which this certificate can be used
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        await Client.of(port, context).__aenter__()
+
+
+@pytest.mark.parametrize(
+    ("fail", "reason"),
+    [
+        (distrustful, HandshakeFailure.UNTRUSTED_CERTIFICATE),
+        (no_tls, HandshakeFailure.PROTOCOL),
+        (outdated, HandshakeFailure.PROTOCOL),
+    ],
+)
+async def test_a_handshake_that_fails_has_a_reason(
+    first: Path, fail: Callable[[int], Awaitable[None]], reason: HandshakeFailure
+) -> None:
+    async with admission_server(first) as running:
+        await fail(running.port)
+        await until(lambda: running.heard.handshakes_failed == 1)
+
+        (problem,) = running.heard.handshake_problems
+        assert handshake_failure(problem) is reason, problem

@@ -3,6 +3,7 @@
 import io
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,12 +12,16 @@ from hedgerow.admission import Allowed, Denied, Mutated, Mutation, creation
 from hedgerow.admission.webhook import internal_error, unanswered
 from hedgerow.api.kubernetes import PODS
 from hedgerow.machinery.questions import NotAnswered
+from hedgerow_adapters.telemetry.handshakes import HandshakeFailure
 from hedgerow_adapters.telemetry.logs import configure_logs, get_logger
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.troubles import LONGEST_TEXT
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
 
 PATH = "/webhooks/stamp"
+EXPIRY = datetime(2026, 3, 1, tzinfo=UTC)
+NOT_AFTER = "hedgerow_webhook_certificate_not_after_timestamp_seconds"
+HANDSHAKES = "hedgerow_webhook_handshake_failures_total"
 SECRET = "s3cr3t"  # noqa: S105 -- must not be found in lines
 POD = creation(PODS, {"metadata": {"name": "cart", "namespace": "shop"}, "spec": SECRET})
 
@@ -61,8 +66,12 @@ def test_requests_are_counted_by_path_and_status_from_zero_on() -> None:
 
 def test_readings_of_the_certificate_are_counted_and_their_problems_said() -> None:
     heard = Heard()
-    heard.telemetry.certificate_read()
+    assert heard.count(NOT_AFTER) == 0
+
+    heard.telemetry.certificate_read(EXPIRY, timedelta(days=7))
     heard.telemetry.certificate_unreadable("tls.key is missing")
+
+    assert heard.count(NOT_AFTER) == EXPIRY.timestamp()
 
     assert heard.count("certwatcher_read_certificate_total") == 2
     assert heard.count("certwatcher_read_certificate_errors_total") == 1
@@ -70,6 +79,41 @@ def test_readings_of_the_certificate_are_counted_and_their_problems_said() -> No
         ("info", None),
         ("error", "tls.key is missing"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("left", "message"),
+    [
+        (timedelta(days=7, seconds=-1), "Serving certificate expires soon"),
+        (timedelta(seconds=1), "Serving certificate expires soon"),
+        (timedelta(0), "Serving certificate has expired"),
+        (timedelta(days=-3), "Serving certificate has expired"),
+    ],
+)
+def test_a_certificate_that_has_expired_or_soon_will_is_an_error(left: timedelta, message: str) -> None:
+    heard = Heard()
+    heard.telemetry.certificate_read(EXPIRY, left)
+
+    assert [(line["level"], line["msg"], line["not_after"]) for line in heard.lines()] == [
+        ("error", message, "2026-03-01T00:00:00+00:00")
+    ]
+    assert heard.count(NOT_AFTER) == EXPIRY.timestamp()
+
+
+def test_handshakes_that_fail_are_counted_by_reason_from_zero_on() -> None:
+    heard = Heard()
+    for reason in HandshakeFailure:
+        assert heard.count(HANDSHAKES, reason=reason) == 0
+    for problem in ("TLSV1_ALERT_UNKNOWN_CA", "SSLV3_ALERT_BAD_CERTIFICATE", "HTTP_REQUEST", "TimeoutError"):
+        heard.telemetry.handshake_failed(problem)
+
+    assert {reason.value: heard.count(HANDSHAKES, reason=reason) for reason in HandshakeFailure} == {
+        "untrusted-certificate": 2,
+        "client-certificate": 0,
+        "protocol": 1,
+        "timeout": 1,
+        "other": 0,
+    }
 
 
 def test_a_denial_names_the_object_and_what_is_invalid_in_it_but_not_what_stands_there() -> None:
