@@ -138,12 +138,17 @@ ODD: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     ),
 }
 OF_RESOURCE_MANAGER: Final = FOLDERS[RESOURCE_MANAGER]
-BOTH_CLUSTERS: Final = (RESOURCE_MANAGER, OF_RESOURCE_MANAGER / "in-a-separate-target", "all")
+BOTH_CLUSTERS: Final = "in-a-separate-target"
+STEPS: Final = [
+    *((RESOURCE_MANAGER, OF_RESOURCE_MANAGER / BOTH_CLUSTERS, part) for part in ("all", "access", "registrations")),
+    *((RESOURCE_MANAGER, OF_RESOURCE_MANAGER / "everything-is-enabled", part) for part in ("process", "registrations")),
+    *((RSYSLOG_RELP, FOLDERS[RSYSLOG_RELP] / "nothing-is-said", part) for part in ("process", "registrations")),
+]
 
 
 @pytest.mark.parametrize(
     ("component", "case", "part"),
-    [*((component, case, "") for component, case in CASES), BOTH_CLUSTERS],
+    [*((component, case, "") for component, case in CASES), *STEPS],
     ids=lambda part: getattr(part, "name", part),
 )
 def test_helm_renders_what_the_command_prints(component: str, case: Path, part: str) -> None:

@@ -14,7 +14,16 @@ from hedgerow.admission.registration import RegisteredWebhook
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.definition import CustomResource
 from hedgerow.installation.permissions import election_permissions, permissions_of, same_cluster_permissions
-from hedgerow.installation.values import ManagedObjects, Record, Target, TargetValues, Values, Webhooks, WebhookValues
+from hedgerow.installation.values import (
+    ManagedObjects,
+    Record,
+    Rendered,
+    Target,
+    TargetValues,
+    Values,
+    Webhooks,
+    WebhookValues,
+)
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
 from hedgerow.machinery.configuration.reading import Document
@@ -23,6 +32,8 @@ from hedgerow.machinery.objects import Manifest, ObjectKey
 
 NAMESPACE: Final = "$(namespace)"
 """Stands for the namespace of the process in what completes a configuration."""
+_A_TARGET: Final = "the component configuration has a targetClientConnection"
+_NO_TARGET: Final = "the component configuration has no targetClientConnection"
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 V = TypeVar("V", bound=Values)
 C = TypeVar("C", bound=Document)
@@ -99,9 +110,9 @@ class Installation(Generic[V, C]):
         return self.values.webhooks if isinstance(self.values, WebhookValues) and self.webhooks else None
 
     @property
-    def part(self) -> str:
+    def part(self) -> Rendered:
         """What is rendered."""
-        return self.values.part if isinstance(self.values, TargetValues) else "source"
+        return self.values.part
 
     @property
     def record(self) -> Record | None:
@@ -149,14 +160,12 @@ class Installation(Generic[V, C]):
         """Why the values cannot work together."""
         if isinstance(self.values, TargetValues):
             secret, is_separate = self.values.target.kubeconfig_secret, self.separate_target is not None
-            with_one = "the component configuration has a targetClientConnection"
-            without = "the component configuration has no targetClientConnection"
             if is_separate and not secret:
-                yield f"target.kubeconfigSecret must name a Secret, as {with_one}"
+                yield f"target.kubeconfigSecret must name a Secret, as {_A_TARGET}"
             if secret and not is_separate:
-                yield f"target.kubeconfigSecret leads nowhere, as {without}"
-            if self.part == "target" and not is_separate:
-                yield f"{without}, so that there is no separate target cluster"
+                yield f"target.kubeconfigSecret leads nowhere, as {_NO_TARGET}"
+        if self.part in {"target", "access"} and self.target is None:
+            yield f"{_NO_TARGET}, so that there is no separate target cluster"
         if self.source.kubeconfig:
             yield (
                 "the component configuration has a kubeconfig for the cluster of the process, which nothing mounts: "

@@ -102,28 +102,41 @@ def _secrets(deployment: Manifest) -> Iterator[str]:
 
 
 def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifest, ...], tuple[str, ...]]:
-    """The objects of the requested parts in an order in which to apply them, or why they cannot work."""
-    part, separate = installation.part, installation.target is not None
+    """The objects of the requested part, in an order in which to apply them; or why they cannot work.
+
+    That no webhook blocks the process is found out about the whole installation, whichever part is requested.
+    """
+    part, target = installation.part, installation.target
     if problem := next(installation.problems, ""):
         return Failure((problem,))
-    source = tuple(_in_source(installation, config_text)) if part != "target" else ()
-    target = tuple(_in_target(installation, installation.target)) if installation.target and part != "source" else ()
-    calling = target if separate else source
-    if calling and (blocking := blocking_webhooks(installation.registered, needed_objects(calling))):
+    process = tuple(_process(installation, config_text))
+    access = tuple(_access(installation, target)) if target else ()
+    registrations = installation.registrations
+    if blocking := blocking_webhooks(installation.registered, needed_objects(access if target else process)):
         return Failure(tuple(map(str, blocking)))
-    return Success((*source, *target))
+    return Success(
+        (
+            *(process if _has_process(installation) else ()),
+            *(access if part in {"access", "target", "all"} else ()),
+            *(registrations if part in {"registrations", "target" if target else "source", "all"} else ()),
+        )
+    )
 
 
 def definitions(installation: Installed) -> tuple[Manifest, ...]:
-    """The definitions of the component's own resources, for its own cluster; none for the part of a separate target.
+    """The definitions of the component's own resources, for its own cluster, together with the process.
 
     They are no part of `manifests`: who deletes the objects of an installation keeps its definitions, as a deleted
     definition takes all objects of the kind along.
     """
-    return () if installation.part == "target" else tuple(map(build_definition, installation.definitions))
+    return tuple(map(build_definition, installation.definitions)) if _has_process(installation) else ()
 
 
-def _in_source(installation: Installed, config_text: str) -> Iterator[Manifest]:
+def _has_process(installation: Installed) -> bool:
+    return installation.part in {"process", "source", "all"}
+
+
+def _process(installation: Installed, config_text: str) -> Iterator[Manifest]:
     """The process, and its permissions in its own cluster."""
     yield service_account(installation)
     yield config_map(installation, config_text)
@@ -133,12 +146,10 @@ def _in_source(installation: Installed, config_text: str) -> Iterator[Manifest]:
     yield service(installation)
     yield deployment(installation)
     yield pod_disruption_budget(installation)
-    if installation.target is None:
-        yield from installation.registrations
 
 
-def _in_target(installation: Installed, target: Target) -> Iterator[Manifest]:
-    """The permissions of the process in a separate target cluster, and the webhooks there."""
+def _access(installation: Installed, target: Target) -> Iterator[Manifest]:
+    """The permissions of the process in a separate target cluster."""
     subject = target.subject
     holder = {"kind": subject.kind, "name": subject.name}
     if subject.kind == "ServiceAccount":
@@ -149,7 +160,6 @@ def _in_target(installation: Installed, target: Target) -> Iterator[Manifest]:
     else:
         holder["apiGroup"] = RBAC
     yield from _grants(installation, holder, installation.target_namespaces, Cluster.TARGET)
-    yield from installation.registrations
 
 
 def _grants(

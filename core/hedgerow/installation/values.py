@@ -142,9 +142,17 @@ class PodDisruptionBudget(Part):
     """At a time."""
 
 
+Rendered = Literal["source", "target", "all", "process", "access", "registrations"]
+"""All for one cluster, or for both; or a step of that: the process, its access to a separate target, registrations.
+
+A webhook may block requests from its registration on, so that the process comes first."""
+
+
 class Values(Part):
     """The values of a chart. A component's own `config` has a default and a schema."""
 
+    part: Rendered = "source"
+    """What is rendered: for the cluster of the process (source), a separate target, both (all), or a step of these."""
     replicas: Annotated[int, Field(ge=0)] = 2
     """How many pods there are; one of them leads, all serve webhooks."""
     image: Image = Image()
@@ -185,8 +193,6 @@ class WebhookValues(Values):
 class TargetValues(Values):
     """The values of a chart whose process may look after another cluster than its own."""
 
-    part: Literal["source", "target", "all"] = "source"
-    """What is rendered: for the cluster of the process, for a separate target cluster, or both."""
     target: Target
     """The separate target cluster."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import click
 from returns.result import Failure
@@ -14,7 +14,7 @@ from hedgerow.extensions.controller_registration import (
 )
 from hedgerow.installation.installation import completion, filled
 from hedgerow.installation.manifests import definitions, manifests
-from hedgerow.installation.values import TargetValues, Values
+from hedgerow.installation.values import Rendered, Values
 from hedgerow.installation.workload import Installed
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.documents.yaml_texts import sorted_yaml
@@ -43,8 +43,9 @@ _SETTINGS: Final = click.option(
 _NAMESPACE: Final = home_namespace("-n", "--namespace", purpose="Where it runs.")
 _PART: Final = click.option(
     "--part",
-    type=click.Choice(["source", "target", "all"]),
-    help="For the cluster where it runs, for a separate target cluster, or both.  [default: source]",
+    type=click.Choice(get_args(Rendered)),
+    help="For the cluster where it runs (source), for a separate target cluster, or both; or a step of that: the "
+    "process, its access to a separate target, the registrations of webhooks.  [default: source]",
 )
 _INCLUDE_CRDS: Final = click.option(
     "--include-crds",
@@ -150,9 +151,7 @@ def _command(of: Component[Any]) -> click.Command:
 
     The namespace itself is not among them.
     """
-    options: list[Option] = [_FILES, _SETTINGS, _NAMESPACE]
-    if issubclass(declared.values_type, TargetValues):
-        options.append(_PART)
+    options: list[Option] = [_FILES, _SETTINGS, _NAMESPACE, _PART]
     if declared.definitions:
         options.append(_INCLUDE_CRDS)
     if declared.extension_type:

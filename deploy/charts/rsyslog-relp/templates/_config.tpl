@@ -98,8 +98,12 @@ true
 {{- end -}}
 {{- end -}}
 
-{{/* Whether a part is rendered; values that cannot work end the rendering. */}}
+{{/* Whether a step of the installation is rendered; values that cannot work end the rendering. */}}
 {{- define "rsyslog-relp.part" -}}
+{{- $separate := "" -}}
+{{- if and (not $separate) (has .root.Values.part (list "target" "access")) -}}
+{{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
+{{- end -}}
 {{- $source := coalesce .root.Values.config.clientConnection -}}
 {{- if $source -}}
 {{- if $source.kubeconfig -}}
@@ -110,5 +114,10 @@ true
 {{- if regexMatch "^(127\\.|localhost|::1)" (default "" $server.healthProbes.bindAddress) -}}
 {{- fail "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses" -}}
 {{- end -}}
+{{- $steps := dict "process" "source" "access" "target" "registrations" (ternary "target" "source" (ne $separate "")) -}}
+{{- if has .root.Values.part (list "all" .step (get $steps .step)) -}}
+{{- if or (ne .step "access") $separate -}}
 true
+{{- end -}}
+{{- end -}}
 {{- end -}}

@@ -102,7 +102,7 @@ true
 {{- end -}}
 {{- end -}}
 
-{{/* Whether a part is rendered; values that cannot work end the rendering. */}}
+{{/* Whether a step of the installation is rendered; values that cannot work end the rendering. */}}
 {{- define "seed-extensions.part" -}}
 {{- $separate := include "seed-extensions.separate" .root -}}
 {{- $target := .root.Values.target -}}
@@ -112,7 +112,7 @@ true
 {{- if and (not $separate) $target.kubeconfigSecret -}}
 {{- fail "target.kubeconfigSecret leads nowhere, as the component configuration has no targetClientConnection" -}}
 {{- end -}}
-{{- if and (not $separate) (eq .root.Values.part "target") -}}
+{{- if and (not $separate) (has .root.Values.part (list "target" "access")) -}}
 {{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
 {{- end -}}
 {{- $source := coalesce .root.Values.config.sourceClientConnection .root.Values.config.gardenClientConnection -}}
@@ -125,8 +125,9 @@ true
 {{- if regexMatch "^(127\\.|localhost|::1)" (default "" $server.healthProbes.bindAddress) -}}
 {{- fail "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses" -}}
 {{- end -}}
-{{- if or (eq .root.Values.part "all") (eq .root.Values.part .part) -}}
-{{- if or (eq .part "source") $separate -}}
+{{- $steps := dict "process" "source" "access" "target" "registrations" (ternary "target" "source" (ne $separate "")) -}}
+{{- if has .root.Values.part (list "all" .step (get $steps .step)) -}}
+{{- if or (ne .step "access") $separate -}}
 true
 {{- end -}}
 {{- end -}}

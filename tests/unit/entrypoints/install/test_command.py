@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from hedgerow.resource_manager import installation as resource_manager
 from hedgerow_entrypoints.cli.command import hedgerow
-from tests.golden.installation.chart import CHARTS, Chart
+from tests.golden.installation.chart import CASES, CHARTS, Chart
 from tests.unit.entrypoints.install.test_registration import NO_AUTHORITY
 
 TARGET: dict[str, Any] = {"config": {"targetClientConnection": {}}}
@@ -41,16 +41,38 @@ def test_a_separate_target_gets_roles_and_registrations_and_no_pods(tmp_path: Pa
     assert kinds(target) == {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration"}
 
 
-@pytest.mark.parametrize("part", ["source", "all", "target"])
+@pytest.mark.parametrize("part", ["source", "all", "process", "target", "access", "registrations"])
 def test_definitions_are_left_out_unless_somebody_asks_for_them(tmp_path: Path, part: str) -> None:
     values = {**TARGET, **KUBECONFIG}
 
     _, without, _ = install(tmp_path, values, "--part", part)
     code, including, talk = install(tmp_path, values, "--part", part, "--include-crds")
 
-    more = {"CustomResourceDefinition"} if part != "target" else set()
+    more = {"CustomResourceDefinition"} if part in {"source", "all", "process"} else set()
     assert (code, talk) == (0, "")
     assert (kinds(including) - kinds(without), kinds(without) - kinds(including)) == (more, set())
+
+
+@pytest.mark.parametrize(("component", "case"), CASES, ids=lambda part: getattr(part, "name", part))
+def test_the_steps_of_an_installation_are_its_parts(component: str, case: Path) -> None:
+    def printed(part: str) -> list[dict[str, Any]]:
+        asked = ["install", component, "-f", str(case / "values.yaml"), "--part", part]
+        done = CliRunner().invoke(hedgerow, asked)
+        assert done.exit_code == 0, done.stderr
+        return [each for each in yaml.safe_load_all(done.stdout) if each]
+
+    process, registrations = printed("process"), printed("registrations")
+
+    assert {each["kind"] for each in registrations} <= {
+        "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration",
+    }
+    if "targetClientConnection:" in (case / "values.yaml").read_text(encoding="utf-8"):
+        assert printed("source") == process
+        assert printed("target") == [*printed("access"), *registrations]
+        assert printed("all") == [*process, *printed("access"), *registrations]
+    else:
+        assert printed("source") == [*process, *registrations]
 
 
 def test_registrations_whose_server_nobody_can_trust_are_warned_of(tmp_path: Path) -> None:
@@ -92,6 +114,7 @@ def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
         (KUBECONFIG, "target.kubeconfigSecret leads nowhere"),
         ({"config": {"sourceClientConnection": {"kubeconfig": "/a"}}}, "which nothing mounts"),
         ({"part": "target"}, "there is no separate target cluster"),
+        ({"part": "access"}, "there is no separate target cluster"),
         ({"config": {"logLevel": "loud"}}, 'config: logLevel: Unsupported value: "loud"'),
         ({"namePrefix": "-"}, "values: namePrefix"),
         ({"config": {"server": {"healthProbes": {"bindAddress": "::1"}}}}, "must not be a loopback address"),
@@ -100,7 +123,17 @@ def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
             "error: config: server.metrics.port: Invalid value: 99999: must be between 1 and 65535",
         ),
     ],
-    ids=["no kubeconfig", "no connection", "no mount", "no target", "configuration", "prefix", "probes", "port"],
+    ids=[
+        "no kubeconfig",
+        "no connection",
+        "no mount",
+        "no target",
+        "no access",
+        "configuration",
+        "prefix",
+        "probes",
+        "port",
+    ],
 )
 def test_what_cannot_work_is_refused(tmp_path: Path, values: dict[str, Any], problem: str) -> None:
     code, output, talk = install(tmp_path, values)
@@ -158,5 +191,5 @@ def test_each_component_takes_its_own_values_and_options(tmp_path: Path) -> None
     assert code("rsyslog-relp", "-f", str(of_gardener)) == 0
     assert code("resource-manager", "-f", str(of_gardener)) != 0
     assert code("resource-manager", "--part", "source") == 0
-    assert code("rsyslog-relp", "--part", "source") != 0
+    assert code("rsyslog-relp", "--part", "target") != 0
     assert code("operator") != 0
