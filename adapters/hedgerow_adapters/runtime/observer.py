@@ -6,6 +6,7 @@ Every method does nothing here, so that one who listens overrides what is of int
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
+from hedgerow.machinery.controller import Change
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Event
@@ -30,6 +31,12 @@ class ControllerObserver:
 
     def synced(self) -> None:
         """All caches are complete."""
+
+    def changed(self, changes: Sequence[Change]) -> None:
+        """The cache shows changes of primary objects, of an event or of a list."""
+
+    def queues(self, waiting: Callable[[], float]) -> None:
+        """There is a queue; `waiting` tells for how many seconds its oldest key has waited."""
 
     def started(self, keys: int) -> None:
         """The workers begin, with so many keys in the queue."""

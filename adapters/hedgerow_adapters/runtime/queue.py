@@ -95,6 +95,11 @@ class WorkQueue:
         """True if no key waits and no worker has one; keys that wait for a later time do not count."""
         return not self and not self._started
 
+    def age(self) -> float:
+        """For how many seconds the oldest key in line has waited; 0 if none does."""
+        since = min((*self._line.values(), *self._low_priority.values()), default=None)
+        return 0.0 if since is None else self._loop.time() - since
+
     @property
     def due(self) -> float | None:
         """When the next key is due, by the clock of the event loop; none: no key waits for a time."""

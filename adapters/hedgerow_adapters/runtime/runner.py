@@ -94,6 +94,7 @@ class ControllerRunner:
             self._observer, queues=caches.queues, yields_to=controller.yields_to, longest_wait=controller.longest_wait
         )
         caches.queues[controller.name] = self.queue
+        self._observer.queues(self.queue.age)
         self._clusters = clusters
         self._states: dict[ObjectKey, object] = {}
         """The `state` of the last plan of each key."""
@@ -200,6 +201,8 @@ class ControllerRunner:
 
         def receive(changes: Sequence[Change], *, is_event: bool, continues: bool = False) -> int:
             queued = 0
+            if is_primary:
+                self._observer.changed(changes)
             if not is_event and not continues:
                 self._deletions.replaced()
             for change in changes:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from hedgerow.machinery.controller import Controller
+from hedgerow.machinery.controller import Change, Controller
 from hedgerow.machinery.failures import Failure
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.plan import Action, Create, Delete, Event, JsonPatch, MergePatch, Update
@@ -50,6 +50,7 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         self._metrics = metrics.controller(controller.name, self._workers)
         self._queue = metrics.queue(controller.name)
         super().__init__(log, metrics.reading(controller.name), clock=clock, unix_time=unix_time)
+        self._states = metrics.object_states(controller.reported) if controller.reported else None
         self._depth = 0
         self._slowed = 0
         self._running: dict[ObjectKey, float] = {}
@@ -57,15 +58,22 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         """What has gone wrong in the turns that go on."""
         self._failing: dict[ObjectKey, frozenset[Failure]] = {}
         """What went wrong in the last turn of a key."""
+        self._failing_since: dict[ObjectKey, float] = {}
         self._queue.depth.set_function(lambda: self._depth)
         self._queue.unfinished_work.set_function(lambda: sum(self._ages()))
         self._queue.longest_running.set_function(lambda: max(self._ages(), default=0))
         self._metrics.active_workers.set_function(lambda: len(self._running))
         self._metrics.slowed_keys.set_function(lambda: self._slowed)
+        self._metrics.failing_keys.set_function(lambda: len(self._failing_since))
+        self._metrics.failing_time.set_function(self._failing_time)
 
     def _ages(self) -> list[float]:
         now = self._clock()
         return [now - began for began in list(self._running.values())]
+
+    def _failing_time(self) -> float:
+        now = self._clock()
+        return now - min(self._failing_since.values(), default=now)
 
     @override
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
@@ -84,6 +92,15 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         super().resumed(watched)
         if watched.resource == self._primary:
             self._cache_metrics.waiting_for_definition(str(watched.resource)).set(0)
+
+    @override
+    def changed(self, changes: Sequence[Change]) -> None:
+        if self._states is not None:
+            self._states.changed(changes)
+
+    @override
+    def queues(self, waiting: Callable[[], float]) -> None:
+        self._metrics.queue_age.set_function(waiting)
 
     @override
     def started(self, keys: int) -> None:
@@ -119,6 +136,9 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         self._metrics.seconds.observe(seconds)
         if result == "error":
             self._metrics.errors.inc()
+            self._failing_since.setdefault(key, self._clock())
+        elif result != "requeue":
+            self._failing_since.pop(key, None)
         self._note_recovery(key)
         self._log.debug("Reconciled", result=result, seconds=seconds)
         end_reconciliation()

@@ -14,6 +14,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric
 
+from hedgerow.machinery.reported_states import ReportedStates
+from hedgerow_adapters.telemetry.object_states import ObjectStates
+
 RESULTS: Final = ("success", "error", "requeue", "requeue_after")
 RECONCILE_SECONDS: Final = (
     *(0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9),
@@ -109,6 +112,13 @@ class ControllerMetrics:
         self.slowed_keys = series(
             Gauge, "hedgerow_slowed_keys", "Keys that wait because their objects are fought over."
         )
+        self.failing_keys = series(Gauge, "hedgerow_failing_keys", "Keys whose last reconciliation failed.")
+        self.failing_time = series(
+            Gauge, "hedgerow_failing_seconds", "For how long the key has failed that has failed longest; 0: none fails."
+        )
+        self.queue_age = series(
+            Gauge, "hedgerow_queue_age_seconds", "How long the oldest key in the queue has waited; 0: none waits."
+        )
         self.plan_actions = series.by(Counter, "hedgerow_plan_actions_total", "Actions carried out.", "action")
 
 
@@ -167,6 +177,7 @@ class RuntimeMetrics:
 
     def __init__(self) -> None:
         self.registry: Final = PlainRegistry()
+        self._object_states: Final = list[ObjectStates]()
         ProcessCollector(registry=self.registry)
         series = SeriesOf(self.registry)
         self._requests = series.by(
@@ -201,6 +212,11 @@ class RuntimeMetrics:
         """The metrics of a controller's queue, all series present from the start."""
         return QueueMetrics(SeriesOf(self.registry, name=name, controller=name))
 
+    def object_states(self, reported: ReportedStates) -> ObjectStates:
+        """The states of the primary objects of a controller, of which there are none yet."""
+        self._object_states.append(states := ObjectStates(reported))
+        return states
+
     def request_sent(self, code: str, method: str, host: str) -> None:
         """Count an exchange with an API server; the code is its status, or `<error>` where no answer came."""
         self._requests(code, method, host).inc()
@@ -211,4 +227,5 @@ class RuntimeMetrics:
 
     def exposition(self) -> bytes:
         """All metrics in the text format of Prometheus, version 0.0.4."""
-        return generate_latest(self.registry)
+        states = "".join(each.exposition() for each in self._object_states)
+        return generate_latest(self.registry) + states.encode()

@@ -13,6 +13,7 @@ from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.failures import Problem
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, uid_of
 from hedgerow.machinery.plan import Decision, Plan
+from hedgerow.machinery.reported_states import ReportedStates
 from hedgerow.machinery.selectors import selected_by
 from hedgerow.machinery.snapshot import Index, Snapshot
 from hedgerow.machinery.steps import Execution, Step
@@ -156,6 +157,8 @@ class Controller(Generic[Config]):
     """The reporting controller of its events; empty: its name."""
     reads_server_version: bool = False
     """True if its decisions depend on `Context.server_versions`."""
+    reported: ReportedStates | None = None
+    """What a metric tells of each primary object; none: only totals are counted."""
 
 
 def concerned_keys(watch: Watch, change: Change, snapshot: Snapshot) -> frozenset[ObjectKey]:

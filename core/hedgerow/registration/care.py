@@ -22,6 +22,7 @@ from hedgerow.api.registrations import (
     INSTALLED,
     PROGRESSING,
     SEED_NAMESPACE,
+    VALID,
 )
 from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.conditions import Condition, ConditionStatus, conditions_of, find, get_or_init, updated
@@ -31,6 +32,7 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating
 from hedgerow.machinery.plan import Plan, failed
 from hedgerow.machinery.questions import NOT_FOUND, Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, integer_at
+from hedgerow.machinery.reported_states import ReportedStates, conditions_reported
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.registration.conditions import (
     CheckConfig,
@@ -64,6 +66,11 @@ def care_controller(config: CheckConfig, concurrency: int = 20) -> Controller[Ch
             *writes_conditions_of(CONTROLLER_INSTALLATIONS),
             *(Permission.of(holder, "get", cluster=Cluster.SOURCE) for holder in holders),
             Permission.of(MANAGED_RESOURCES, "get", namespace=SEED_NAMESPACE),
+        ),
+        reported=ReportedStates(
+            "hedgerow_controller_installation_condition",
+            "Conditions of ControllerInstallations, each with its status; always 1.",
+            conditions_reported(VALID, INSTALLED, HEALTHY, PROGRESSING, concerns=partial(is_for, config.seed)),
         ),
     )
 

@@ -19,7 +19,9 @@ from hedgerow.api.managed_resources import (
     APPLYING,
     MANAGED_RESOURCES,
     OPERATION,
+    RESOURCES_APPLIED,
     RESOURCES_HEALTHY,
+    RESOURCES_PROGRESSING,
     ClassFilter,
     is_ignored,
     transform_managed_resource,
@@ -31,6 +33,7 @@ from hedgerow.machinery.conditions import ConditionStatus, condition_status
 from hedgerow.machinery.controller import Change, Controller, DynamicWatch, Watch, creation_deletion_or, own_key
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, is_terminating, key_of
 from hedgerow.machinery.reading import list_at
+from hedgerow.machinery.reported_states import ReportedStates, conditions_reported
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.resource_manager.managed_resources.deletion import DEFINITION
 from hedgerow.resource_manager.managed_resources.reconcile import reconcile
@@ -101,6 +104,17 @@ def managed_resource_controller(
             # Only the authors of ManagedResources know what these deliver, and what that grants.
             Permission(ANYTHING, ANYTHING, (ANYTHING,)),
         ),
+        reported=_reported(class_filter),
+    )
+
+
+def _reported(class_filter: ClassFilter) -> ReportedStates:
+    """The conditions of the ManagedResources of this instance; one that it never looked at is unknown."""
+    types = (RESOURCES_APPLIED, RESOURCES_HEALTHY, RESOURCES_PROGRESSING)
+    return ReportedStates(
+        "hedgerow_managed_resource_condition",
+        "Conditions of ManagedResources, each with its status; always 1.",
+        conditions_reported(*types, initial=ConditionStatus.UNKNOWN, concerns=class_filter.passes),
     )
 
 
