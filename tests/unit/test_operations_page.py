@@ -7,6 +7,7 @@ import yaml
 
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.webhooks import WebhookMetrics
+from hedgerow_entrypoints.components import RUNNABLE, component
 
 REPOSITORY = Path(__file__).parents[2]
 PAGE = (REPOSITORY / "docs" / "operations.md").read_text(encoding="utf-8")
@@ -16,26 +17,50 @@ EVENTS = PAGE.partition("### Events")[2].partition("\n## ")[0]
 REASON = re.compile(r'"([A-Z]\w+)"')
 
 
-def test_every_metric_is_explained_and_no_other() -> None:
+CHARTS = REPOSITORY / "deploy" / "charts"
+RULES = [
+    rule
+    for file in sorted(CHARTS.glob("*/files/alerts.yaml"))
+    for group in yaml.safe_load(file.read_text(encoding="utf-8"))["groups"]
+    for rule in group["rules"]
+]
+
+
+def exposed() -> set[str]:
+    """The names of all metrics that a process of some component may have."""
     metrics = RuntimeMetrics()
     WebhookMetrics(metrics.registry, ["/webhook"])
     metrics.controller("any", workers=1)
     metrics.queue("any")
     kinds = {metric.name: metric.type for metric in metrics.registry.collect()}
-
-    told = {f"{name}_total" if kind == "counter" else name for name, kind in kinds.items()}
-
-    assert set(METRIC.findall(PAGE)) == {name for name in told if not name.startswith("process_")}
+    counted = {f"{name}_total" if kind == "counter" else name for name, kind in kinds.items()}
+    return {*(name for name in counted if not name.startswith("process_")), *reported()}
 
 
-def test_every_alert_is_about_metrics_that_exist_and_stands_in_the_runbook() -> None:
-    (block,) = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    rules = yaml.safe_load(block)["groups"][0]["rules"]
+def reported() -> set[str]:
+    """Those of single objects."""
+    configurations = [(each, each.document()) for each in map(component, RUNNABLE) if each.document]
+    declared = [entry.build(default, "") for each, default in configurations for entry in each.controllers]
+    return {controller.reported.metric for controller in declared if controller.reported}
 
-    named = {name for rule in rules for name in re.findall(rf"\b(?:{PREFIXES})_\w+", rule["expr"])}
 
-    assert named <= set(METRIC.findall(PAGE))
-    assert [rule["alert"] for rule in rules] == re.findall(r"^\| `(Hedgerow\w+)` \|", PAGE, re.MULTILINE)
+def test_every_metric_is_explained_and_no_other() -> None:
+    assert set(METRIC.findall(PAGE)) == exposed()
+
+
+def test_every_alert_is_about_metrics_that_exist() -> None:
+    named = {name for rule in RULES for name in re.findall(rf"\b(?:{PREFIXES})_\w+", rule["expr"])}
+
+    assert named
+    assert named - exposed() == set()
+
+
+def test_every_alert_stands_in_the_runbook_where_it_says() -> None:
+    rows = dict(re.findall(r'^\| <a id="(\w+)"></a>`(Hedgerow\w+)` \| .+ \| .+ \|$', PAGE, re.MULTILINE))
+
+    places = {rule["annotations"]["runbook"]: rule["alert"] for rule in RULES}
+
+    assert places == {f"docs/operations.md#{anchor}": name for anchor, name in rows.items()}
 
 
 def test_every_event_that_is_explained_exists() -> None:

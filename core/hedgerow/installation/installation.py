@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from hedgerow.admission.registration import RegisteredWebhook
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.definition import CustomResource
+from hedgerow.installation.alerts import Alert
 from hedgerow.installation.permissions import election_permissions, permissions_of, same_cluster_permissions
 from hedgerow.installation.values import (
     ManagedObjects,
@@ -59,6 +60,8 @@ class Installation(Generic[V, C]):
     """Whether its pods need a folder for them, as nothing else can be written to."""
     extension_type: ClassVar[str] = ""
     """The type of the Extensions that it looks after; empty: Gardener does not install it."""
+    own_alerts: ClassVar[tuple[Alert, ...]] = ()
+    """Those beside the alerts of every component."""
 
     values: V
     namespace: str

@@ -10,6 +10,7 @@ from pydantic import Field
 from hedgerow.admission.registration import RegisteredWebhook, WebhookServer
 from hedgerow.api.core_v1beta1 import CUSTOM_RESOURCES
 from hedgerow.installation import values
+from hedgerow.installation.alerts import object_alert
 from hedgerow.installation.installation import Installation
 from hedgerow.installation.values import Name, Subject, Target, TargetValues, config_schema
 from hedgerow.machinery.configuration.reading import head
@@ -75,6 +76,18 @@ class SeedValues(TargetValues):
     """The seed, where it is another cluster than the garden."""
 
 
+ALERTS: Final = (
+    object_alert(
+        "HedgerowInstallationFails",
+        "hedgerow_controller_installation_condition",
+        {"type": '=~"Valid|Installed|Healthy"', "status": '!="True"'},
+        hold="15m",
+        severity="critical",
+        summary="An extension has not been installed, or has been unhealthy, for 15 minutes.",
+    ),
+)
+
+
 class SeedExtensionsInstallation(Installation[SeedValues, SeedExtensionsConfiguration]):
     """The process of a seed."""
 
@@ -82,6 +95,7 @@ class SeedExtensionsInstallation(Installation[SeedValues, SeedExtensionsConfigur
     process = SEED_PROCESS
     description = "The seed extensions of hedgerow: installs extension controllers into a seed and tells how they are"
     values_type = SeedValues
+    own_alerts = ALERTS
     writes_temporary_files = True
 
     @property

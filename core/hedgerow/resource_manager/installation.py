@@ -21,6 +21,7 @@ from hedgerow.api.kubernetes import CONFIG_MAPS
 from hedgerow.api.references import CLUSTER_IDENTITY, asks_for_identity
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.installation import values
+from hedgerow.installation.alerts import object_alert
 from hedgerow.installation.installation import NOTHING, Installation
 from hedgerow.installation.values import (
     ManagedObjects,
@@ -84,6 +85,35 @@ class Values(TargetValues, WebhookValues):
     """Whether pods record their decisions, for `hedgerow replay`."""
 
 
+_CONDITION: Final = "hedgerow_managed_resource_condition"
+ALERTS: Final = (
+    object_alert(
+        "HedgerowDeliveryFails",
+        _CONDITION,
+        {"type": '="ResourcesApplied"', "status": '!="True"'},
+        hold="15m",
+        severity="critical",
+        summary="The objects of a ManagedResource have not been applied, or deleted, for 15 minutes.",
+    ),
+    object_alert(
+        "HedgerowDeliveryUnhealthy",
+        _CONDITION,
+        {"type": '="ResourcesHealthy"', "status": '!="True"'},
+        hold="15m",
+        severity="warning",
+        summary="An object of a ManagedResource has been unhealthy for 15 minutes.",
+    ),
+    object_alert(
+        "HedgerowRolloutStands",
+        _CONDITION,
+        {"type": '="ResourcesProgressing"', "status": '="True"'},
+        hold="1h",
+        severity="warning",
+        summary="A rollout of a ManagedResource has not ended within an hour.",
+    ),
+)
+
+
 class ResourceManagerInstallation(Installation[Values, ResourceManagerConfiguration]):
     """The resource manager."""
 
@@ -92,6 +122,7 @@ class ResourceManagerInstallation(Installation[Values, ResourceManagerConfigurat
     description = "The resource manager of hedgerow: ManagedResources, network policies, tokens, nodes, webhooks"
     values_type = Values
     definitions = (MANAGED_RESOURCE,)
+    own_alerts = ALERTS
 
     @property
     def name(self) -> str:

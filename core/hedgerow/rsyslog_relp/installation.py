@@ -4,12 +4,13 @@ Source: rsyslog-relp §3, §7.1, §12; controller-registration §8.5.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from pydantic import Field
 
 from hedgerow.admission.registration import RegisteredWebhook, WebhookServer
 from hedgerow.installation import values
+from hedgerow.installation.alerts import object_alert
 from hedgerow.installation.installation import NAMESPACE, Installation
 from hedgerow.installation.values import Name, config_schema
 from hedgerow.machinery.configuration.reading import head
@@ -40,6 +41,18 @@ class Values(values.WebhookValues):
     """What Gardener adds about garden and seed when it installs the chart for a ControllerRegistration; not used."""
 
 
+ALERTS: Final = (
+    object_alert(
+        "HedgerowExtensionFails",
+        "hedgerow_extension_operation",
+        {"operation": '=~".+"', "state": '=~"Error|Failed"'},
+        hold="15m",
+        severity="critical",
+        summary="The last operation of an Extension has failed for 15 minutes.",
+    ),
+)
+
+
 class RsyslogRelpInstallation(Installation[Values, RsyslogRelpConfiguration]):
     """The extension."""
 
@@ -48,6 +61,7 @@ class RsyslogRelpInstallation(Installation[Values, RsyslogRelpConfiguration]):
     description = "The extension shoot-rsyslog-relp of hedgerow: nodes of a Shoot forward their logs to a RELP server"
     values_type = Values
     extension_type = TYPE
+    own_alerts = ALERTS
     completion: ClassVar[Mapping[str, Any]] = {"controllers": {"heartbeat": {"namespace": NAMESPACE}}}
 
     @property

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from hedgerow.api.definition import build_definition
 from hedgerow.installation.installation import completion
+from hedgerow.installation.monitoring import rule_file
 from hedgerow.installation.permissions import concerns_anything, election_permissions, merged
 from hedgerow.installation.values import default_values, values_schema
 from hedgerow.installation.workload import Installed
@@ -256,6 +257,7 @@ class Chart:
             "values.schema.json": _json(values_schema(declared.values_type)),
             "files/configuration.json": _json(self._configuration()),
             "files/permissions.json": _json(self.permission_features()),
+            "files/alerts.yaml": render_yaml([rule_file(declared)]),
             **({"files/webhooks.json": _json(webhooks)} if webhooks else {}),
             **{f"crds/{each.resource}.yaml": render_yaml([build_definition(each)]) for each in declared.definitions},
             **dict(self._templates()),

@@ -46,6 +46,24 @@ async def test_a_key_that_fails_again_and_again_waits_no_longer_than_is_allowed(
 
 
 @virtual_time
+async def test_a_queue_is_as_old_as_its_oldest_key() -> None:
+    queue = new_queue()
+    assert queue.age() == 0
+
+    queue.add(A, low_priority=True)
+    await asyncio.sleep(3)
+    queue.add(B)
+    await asyncio.sleep(4)
+    assert queue.age() == 7
+
+    queue.add(A)  # it keeps its place in time, behind B
+    assert queue.age() == 7
+    queue.done(await queue.take())
+    queue.done(await queue.take())
+    assert queue.age() == 0
+
+
+@virtual_time
 async def test_keys_are_taken_in_the_order_in_which_they_came_each_once() -> None:
     queue = new_queue()
     for each in (B, A, B, C, A):

@@ -112,6 +112,33 @@ def test_work_in_progress_is_worked_out_when_somebody_asks(heard: Heard) -> None
     assert heard.count("workqueue_longest_running_processor_seconds") == 0
 
 
+def test_what_fails_is_counted_until_it_succeeds_and_since_when(heard: Heard) -> None:
+    assert (heard.count("hedgerow_failing_keys"), heard.count("hedgerow_failing_seconds")) == (0, 0)
+
+    heard.telemetry.reconciled(CART, "error", 1)
+    heard.now += 600
+    heard.telemetry.reconciled(STOCK, "error", 1)
+    heard.telemetry.reconciled(CART, "error", 1)
+    heard.telemetry.reconciled(CART, "requeue", 1)
+    heard.now += 300
+
+    assert (heard.count("hedgerow_failing_keys"), heard.count("hedgerow_failing_seconds")) == (2, 900)
+
+    heard.telemetry.reconciled(CART, "success", 1)
+    assert (heard.count("hedgerow_failing_keys"), heard.count("hedgerow_failing_seconds")) == (1, 300)
+
+    heard.telemetry.reconciled(STOCK, "requeue_after", 1)
+    assert (heard.count("hedgerow_failing_keys"), heard.count("hedgerow_failing_seconds")) == (0, 0)
+
+
+def test_the_age_of_the_queue_is_asked_for(heard: Heard) -> None:
+    assert heard.count("hedgerow_queue_age_seconds") == 0
+
+    heard.telemetry.queues(lambda: 17.0)
+
+    assert heard.count("hedgerow_queue_age_seconds") == 17
+
+
 def test_the_queue_is_counted(heard: Heard) -> None:
     heard.telemetry.added(1)
     heard.telemetry.added(2)

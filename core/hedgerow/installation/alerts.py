@@ -1,0 +1,241 @@
+"""Alerts: in which situations of a process a person is told, and in which woken.
+
+An expression finds the metrics of a process by the job under which Prometheus reads them, which is the name of the
+installation's Service. The labels that tell several installations in one Prometheus apart stay: cluster, job and
+namespace, of an election also the name of its Lease. Prometheus calls the `namespace` of an object
+`exported_namespace` where the process has a namespace of its own.
+
+Not decided here: which numbers there are, and what to do about an alert (docs/operations.md).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from hedgerow.machinery.objects import Manifest
+
+Severity: TypeAlias = Literal["critical", "warning"]
+OWN: Final = "$own"
+"""Stands for the label matchers of an installation."""
+_BY: Final = "cluster, job, namespace"
+_OBJECT: Final = (
+    "{{ with $labels.exported_namespace }}{{ . }}/{{ else }}{{ with $labels.namespace }}{{ . }}/{{ end }}{{ end }}"
+    "{{ $labels.name }}"
+)
+_PROCESS: Final = "{{ $labels.job }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }}"
+RUNBOOK: Final = "docs/operations.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """One alert: when it fires, whom it concerns and what it says."""
+
+    name: str
+    expr: str
+    """In PromQL, with `OWN` in every selector."""
+    hold: str
+    """For how long the expression has to hold."""
+    severity: Severity
+    """Critical wakes a person, a warning waits for the morning."""
+    summary: str
+    """What is wrong, in one sentence without labels: the list of alerts shows it as well."""
+    description: str
+    """Where it is wrong, out of the labels."""
+
+    def rule(self, own: str) -> dict[str, Any]:
+        """The alerting rule for an installation with these label matchers."""
+        return {
+            "alert": self.name,
+            "expr": self.expr.replace(OWN, own),
+            "for": self.hold,
+            "labels": {"severity": self.severity},
+            "annotations": {
+                "summary": self.summary,
+                "description": self.description,
+                "runbook": f"{RUNBOOK}#{self.name.lower()}",
+            },
+        }
+
+
+def matchers(job: str, namespace: str = "") -> str:
+    """The label matchers of an installation; without a namespace those of every one of its name."""
+    return f'job="{job}",namespace="{namespace}"' if namespace else f'job="{job}"'
+
+
+def rule_groups(name: str, alerts: Iterable[Alert], own: str) -> Manifest:
+    """A file of rules with one group, which is also the `spec` of a PrometheusRule."""
+    return {"groups": [{"name": name, "rules": [alert.rule(own) for alert in alerts]}]}
+
+
+def object_alert(
+    name: str, metric: str, states: Mapping[str, str], *, hold: str, severity: Severity, summary: str
+) -> Alert:
+    """An alert about each object in one of these states: matchers of an aspect's label and of its values'.
+
+    The replicas of a process report the same objects, which count once. An alert goes on while the value changes.
+    """
+    aspect = next(iter(states))
+    matched = ",".join(f"{label}{matcher}" for label, matcher in states.items())
+    return Alert(
+        name=name,
+        expr=f"max by ({_BY}, exported_namespace, name, {aspect}) ({metric}{{{OWN},{matched}}}) > 0",
+        hold=hold,
+        severity=severity,
+        summary=summary,
+        description=f"{_OBJECT}: {{{{ $labels.{aspect} }}}}, as {_PROCESS} reports.",
+    )
+
+
+OF_PROCESSES: Final = (
+    Alert(
+        name="HedgerowTargetMissing",
+        expr=f"absent(up{{{OWN}}}) or sum by ({_BY}) (up{{{OWN}}}) < 1",
+        hold="5m",
+        severity="critical",
+        summary="No process answers Prometheus.",
+        description=f"Prometheus reads no metrics of {_PROCESS}: no other alert about it can fire.",
+    ),
+    Alert(
+        name="HedgerowReplicaDown",
+        expr=f"up{{{OWN}}} == 0",
+        hold="15m",
+        severity="warning",
+        summary="A replica does not answer Prometheus.",
+        description=f"{{{{ $labels.instance }}}} of {_PROCESS} does not answer.",
+    ),
+    Alert(
+        name="HedgerowNobodyLeads",
+        expr=f"max by ({_BY}, name) (leader_election_master_status{{{OWN}}}) < 1",
+        hold="2m",
+        severity="critical",
+        summary="No replica of an installation leads, so that its controllers do nothing.",
+        description=f"No replica of {_PROCESS} holds the Lease {{{{ $labels.name }}}}.",
+    ),
+    Alert(
+        name="HedgerowUnreachable",
+        expr=(
+            f'sum by ({_BY}, instance, host) (rate(rest_client_requests_total{{{OWN},code="<error>"}}[5m])) > 0\n'
+            f"unless\n"
+            f'sum by ({_BY}, instance, host) (rate(rest_client_requests_total{{{OWN},code!="<error>"}}[5m])) > 0'
+        ),
+        hold="5m",
+        severity="critical",
+        summary="An API server does not answer.",
+        description=f"{{{{ $labels.host }}}} answers no request of {{{{ $labels.instance }}}} of {_PROCESS}.",
+    ),
+    Alert(
+        name="HedgerowUnauthorized",
+        expr=f'sum by ({_BY}, instance, host) (rate(rest_client_requests_total{{{OWN},code="401"}}[5m])) > 0',
+        hold="5m",
+        severity="critical",
+        summary="An API server does not accept the credentials of the process.",
+        description=f"{{{{ $labels.host }}}} answers {{{{ $labels.instance }}}} of {_PROCESS} with 401.",
+    ),
+    Alert(
+        name="HedgerowDefinitionMissing",
+        expr=f"max by ({_BY}, controller, resource) (hedgerow_waiting_for_definition{{{OWN}}}) > 0",
+        hold="10m",
+        severity="warning",
+        summary="A controller has nothing to do, as the API server does not know its resource.",
+        description=f"The controller {{{{ $labels.controller }}}} of {_PROCESS} waits for {{{{ $labels.resource }}}}.",
+    ),
+    Alert(
+        name="HedgerowCacheSilent",
+        expr=f"hedgerow_cache_sync_age_seconds{{{OWN}}} > 300",
+        hold="5m",
+        severity="critical",
+        summary="A watch is blind: decisions go on with the last known objects.",
+        description=(
+            f"The controller {{{{ $labels.controller }}}} of {_PROCESS} has heard nothing about "
+            "{{ $labels.resource }} for {{ $value | humanizeDuration }}."
+        ),
+    ),
+    Alert(
+        name="HedgerowErrors",
+        expr=f"max by ({_BY}, controller) (hedgerow_failing_seconds{{{OWN}}}) > 900",
+        hold="0m",
+        severity="warning",
+        summary="The reconciliation of an object has failed for 15 minutes.",
+        description=(
+            f"An object of the controller {{{{ $labels.controller }}}} of {_PROCESS} has failed for "
+            "{{ $value | humanizeDuration }}; the log names it."
+        ),
+    ),
+    Alert(
+        name="HedgerowQueueStands",
+        expr=f"max by ({_BY}, controller) (hedgerow_queue_age_seconds{{{OWN}}}) > 900",
+        hold="0m",
+        severity="warning",
+        summary="A key has waited in a queue for 15 minutes.",
+        description=(
+            f"A key of the controller {{{{ $labels.controller }}}} of {_PROCESS} has waited for "
+            "{{ $value | humanizeDuration }}."
+        ),
+    ),
+    Alert(
+        name="HedgerowStuck",
+        expr=f"max by ({_BY}, controller) (workqueue_longest_running_processor_seconds{{{OWN}}}) > 180",
+        hold="5m",
+        severity="critical",
+        summary="A turn of a controller does not end.",
+        description=(
+            f"A turn of the controller {{{{ $labels.controller }}}} of {_PROCESS} has taken "
+            "{{ $value | humanizeDuration }} so far."
+        ),
+    ),
+    Alert(
+        name="HedgerowDefect",
+        expr=(
+            f"sum by ({_BY}, controller) (increase(controller_runtime_reconcile_panics_total{{{OWN}}}[15m])) > 0\n"
+            f"or\n"
+            f"sum by ({_BY}) (increase(controller_runtime_webhook_panics_total{{{OWN}}}[15m])) > 0"
+        ),
+        hold="0m",
+        severity="warning",
+        summary="A decision ended with a bug in hedgerow.",
+        description=f"The log of {_PROCESS} has the stack trace.",
+    ),
+    Alert(
+        name="HedgerowDeletionsHeld",
+        expr=f"sum by ({_BY}, controller) (increase(hedgerow_deletion_guard_stops_total{{{OWN}}}[15m])) > 0",
+        hold="0m",
+        severity="warning",
+        summary="Deletions are held back until somebody confirms them.",
+        description=f"The controller {{{{ $labels.controller }}}} of {_PROCESS} would delete much of what it owns.",
+    ),
+    Alert(
+        name="HedgerowWriteConflict",
+        expr=f"max by ({_BY}, controller) (hedgerow_slowed_keys{{{OWN}}}) > 0",
+        hold="15m",
+        severity="warning",
+        summary="Another client keeps reverting what a controller writes.",
+        description=f"{{{{ $value }}}} keys of the controller {{{{ $labels.controller }}}} of {_PROCESS} are slow.",
+    ),
+)
+"""Of every component."""
+
+_REFUSALS: Final = f'controller_runtime_webhook_requests_total{{{OWN},code!="200"}}'
+_UNDECIDED: Final = f'hedgerow_webhook_decisions_total{{{OWN},decision="undecided"}}'
+OF_WEBHOOKS: Final = (
+    Alert(
+        name="HedgerowWebhookFails",
+        expr=(
+            f"sum by ({_BY}, webhook) (rate({_REFUSALS}[10m])) > 0\n"
+            f"or\n"
+            f"sum by ({_BY}, webhook) (rate({_UNDECIDED}[10m])) > 0"
+        ),
+        hold="10m",
+        severity="critical",
+        summary="A webhook cannot decide, so that writes are denied.",
+        description=f"The webhook {{{{ $labels.webhook }}}} of {_PROCESS} answers with errors, or without a decision.",
+    ),
+    Alert(
+        name="HedgerowCertificateUnusable",
+        expr=f"sum by ({_BY}) (increase(certwatcher_read_certificate_errors_total{{{OWN}}}[15m])) > 0",
+        hold="0m",
+        severity="warning",
+        summary="A new serving certificate cannot be used.",
+        description=f"The webhook server of {_PROCESS} goes on with the last one.",
+    ),
+)
+"""Of components with webhooks."""
