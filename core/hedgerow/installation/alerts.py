@@ -216,6 +216,9 @@ OF_PROCESSES: Final = (
 
 _REFUSALS: Final = f'controller_runtime_webhook_requests_total{{{OWN},code!="200"}}'
 _UNDECIDED: Final = f'hedgerow_webhook_decisions_total{{{OWN},decision="undecided"}}'
+_NOT_AFTER: Final = f"hedgerow_webhook_certificate_not_after_timestamp_seconds{{{OWN}}}"
+_REASONS: Final = 'reason=~"untrusted-certificate|client-certificate"'
+_HANDSHAKES: Final = f"hedgerow_webhook_handshake_failures_total{{{OWN},{_REASONS}}}"
 OF_WEBHOOKS: Final = (
     Alert(
         name="HedgerowWebhookFails",
@@ -236,6 +239,30 @@ OF_WEBHOOKS: Final = (
         severity="warning",
         summary="A new serving certificate cannot be used.",
         description=f"The webhook server of {_PROCESS} goes on with the last one.",
+    ),
+    Alert(
+        name="HedgerowCertificateExpires",
+        expr=f"min by ({_BY}) ({_NOT_AFTER} > 0) - time() < 7 * 24 * 60 * 60",
+        hold="15m",
+        severity="warning",
+        summary="The serving certificate of webhooks expires within seven days.",
+        description=f"The serving certificate of {_PROCESS} expires in {{{{ $value | humanizeDuration }}}}.",
+    ),
+    Alert(
+        name="HedgerowCertificateExpired",
+        expr=f"min by ({_BY}) ({_NOT_AFTER} > 0) - time() <= 0",
+        hold="0m",
+        severity="critical",
+        summary="The serving certificate of webhooks has expired, so that API servers refuse it.",
+        description=f"The serving certificate of {_PROCESS} has expired.",
+    ),
+    Alert(
+        name="HedgerowHandshakesFail",
+        expr=f"sum by ({_BY}, reason) (increase({_HANDSHAKES}[10m])) > 0",
+        hold="10m",
+        severity="critical",
+        summary="API servers and the webhook server do not trust one another, so that no webhook is asked.",
+        description=f"TLS handshakes with {_PROCESS} fail: {{{{ $labels.reason }}}}.",
     ),
 )
 """Of components with webhooks."""
