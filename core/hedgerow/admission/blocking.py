@@ -3,8 +3,8 @@
 An API server refuses a request when a webhook with failurePolicy `Fail` gives no answer. If it asks such a webhook
 about an object that the process needs to run, nothing starts the process again once no replica is left.
 
-Decides from registrations and labels alone. Unknown labels may have any value, so a webhook counts unless its rules or
-selectors exclude the object for certain.
+Decides from registrations and labels alone, for any registrations. Unknown labels may have any value, so a webhook
+counts unless its rules or selectors exclude the object for certain.
 
 Source: Kubernetes documentation, "Dynamic Admission Control", avoiding deadlocks.
 """
@@ -13,9 +13,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from hedgerow.admission.registration import ANY, Rule, Scope
+from hedgerow.admission.registration import ANY, KUBE_SYSTEM, Rule, Scope
 from hedgerow.admission.request import CREATE, DELETE, UPDATE
-from hedgerow.api.kubernetes import LEASES, METADATA_NAME, NAMESPACES, NODES, PODS
+from hedgerow.api.kubernetes import (
+    CERTIFICATE_SIGNING_REQUESTS,
+    CONFIG_MAPS,
+    CSI_NODES,
+    DAEMON_SETS,
+    LEASES,
+    METADATA_NAME,
+    NAMESPACES,
+    NODES,
+    PODS,
+    REPLICA_SETS,
+    SERVICE_ACCOUNTS,
+)
 from hedgerow.machinery.objects import ObjectKey, Resource
 from hedgerow.machinery.selectors import Labels, LabelSelector, Operator, Requirement
 
@@ -72,10 +84,18 @@ class BlockingWebhook:
 
 
 OF_ANY_CLUSTER: Final = (
-    NeededObject(NODES, ObjectKey("", ""), has_other_labels=True),
-    NeededObject(LEASES, ObjectKey("kube-node-lease", "")),
+    *(NeededObject(each, ObjectKey("", ""), has_other_labels=True) for each in (NODES, LEASES)),
+    *(NeededObject(each, ObjectKey("", "")) for each in (CERTIFICATE_SIGNING_REQUESTS, CSI_NODES)),
 )
-"""What nodes need to run any pod."""
+"""What nodes and elections need: without it, no cluster runs any pod."""
+OF_OWN_CLUSTER: Final = (
+    *OF_ANY_CLUSTER,
+    *(
+        NeededObject(each, ObjectKey(KUBE_SYSTEM, ""), has_other_labels=True)
+        for each in (PODS, REPLICA_SETS, DAEMON_SETS, SERVICE_ACCOUNTS, CONFIG_MAPS)
+    ),
+)
+"""What the cluster of the process needs besides, to run its pods: network and DNS."""
 
 
 def pods_of(namespace: str, labels: Labels) -> NeededObject:
@@ -89,19 +109,21 @@ def blocking_webhooks(webhooks: Sequence[Registered], needed: Iterable[NeededObj
         BlockingWebhook(webhook, rule, each)
         for each in needed
         for webhook in webhooks
-        if not webhook.ignores_failures and _may_select(webhook, each)
-        for rule in [rule for rule in webhook.rules if _concerns(rule, each.resource, webhook)][:1]
+        if not webhook.ignores_failures and _may_select_namespace(webhook, each)
+        for rule in [rule for rule in webhook.rules if _concerns(rule, each, webhook)][:1]
     )
 
 
-def _may_select(webhook: Registered, needed: NeededObject) -> bool:
+def _may_select_namespace(webhook: Registered, needed: NeededObject) -> bool:
     resource, namespace = needed.resource, needed.key.namespace
-    of_object = webhook.object_selector
-    if of_object is not None and not _may_match(of_object, needed.labels, complete=not needed.has_other_labels):
-        return False
-    of_namespace = needed.labels if resource == NAMESPACES else {METADATA_NAME: namespace} if namespace else {}
+    labels = needed.labels if resource == NAMESPACES else {METADATA_NAME: namespace} if namespace else {}
     is_in_one = resource.namespaced or resource == NAMESPACES
-    return not is_in_one or _may_match(webhook.namespace_selector, of_namespace, complete=False)
+    return not is_in_one or _may_match(webhook.namespace_selector, labels, complete=False)
+
+
+def _may_select_object(webhook: Registered, needed: NeededObject) -> bool:
+    selector = webhook.object_selector
+    return selector is None or _may_match(selector, needed.labels, complete=not needed.has_other_labels)
 
 
 def _may_match(selector: LabelSelector, labels: Labels, *, complete: bool) -> bool:
@@ -113,12 +135,20 @@ def _may_match(selector: LabelSelector, labels: Labels, *, complete: bool) -> bo
     return all(each.matches(labels) or (not complete and each.key not in labels) for each in requirements)
 
 
-def _concerns(rule: Rule, resource: Resource, webhook: Registered) -> bool:
-    """True if a rule is about writes to a resource, or to one of its subresources."""
+def _concerns(rule: Rule, needed: NeededObject, webhook: Registered) -> bool:
+    """True if a rule is about writes to an object, or to one of its subresources.
+
+    No selector of objects excludes those for certain: a Binding, a Scale or a TokenRequest has none of the labels.
+    """
+    resource = needed.resource
+    below = [
+        rest for name, _, rest in (each.partition("/") for each in rule.resources) if name in {ANY, resource.plural}
+    ]
     return (
         any(operation in rule.operations for operation in _WRITES)
         and any(group in rule.groups for group in (ANY, resource.group))
         and (webhook.matches_equivalents or any(version in rule.versions for version in (ANY, resource.version)))
-        and any(pattern.partition("/")[0] in (ANY, resource.plural) for pattern in rule.resources)
+        and bool(below)
+        and (any(below) or _may_select_object(webhook, needed))
         and (rule.scope is Scope.ALL or (rule.scope is Scope.NAMESPACED) is resource.namespaced)
     )

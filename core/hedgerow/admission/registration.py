@@ -36,6 +36,11 @@ NOT_REMEDIATED: Final = {"remediation.webhook.shoot.gardener.cloud/exclude": "tr
 DOMAIN: Final = "resources.gardener.cloud"
 KUBE_SYSTEM: Final = "kube-system"
 HIGH_AVAILABILITY: Final = "high-availability-config"
+MOUNT: Final = "projected-token-mount"
+SECCOMP_PROFILE: Final = "seccompprofile"
+TOPOLOGY_SPREAD: Final = "topology-spread-constraints"
+SKIPPED_BY_PODS: Final = (MOUNT, SECCOMP_PROFILE, TOPOLOGY_SPREAD)
+"""What webhooks for new pods of any namespace are called in skip labels; those that may block."""
 EVERYTHING: Final = LabelSelector()
 ANY: Final = "*"
 _NOT_OPTED_OUT: Final = LabelSelector(
@@ -142,7 +147,7 @@ def _mutating(  # noqa: PLR0911 -- a table: one return for each webhook
             labelled = LabelSelector(((SECRET_PURPOSE, TOKEN_INVALIDATOR),))
             return registered(written("", "v1", "secrets"), mode.namespaces, labelled)
         case "projected-token-mount" | "seccomp-profile" as name:
-            skipped = "seccompprofile" if name == "seccomp-profile" else name
+            skipped = SECCOMP_PROFILE if name == "seccomp-profile" else MOUNT
             objects = LabelSelector((), (_not_skipped(skipped), foreign))
             return registered(_PODS, mode.namespaces_of_pods(home), objects)
         case "high-availability-config":
@@ -172,7 +177,7 @@ def _mutating(  # noqa: PLR0911 -- a table: one return for each webhook
             rules = written("discovery.k8s.io", "v1", "endpointslices")
             return registered(rules, mode.namespaces, LabelSelector((_considered(name),)), matches_equivalents=True)
         case "pod-topology-spread-constraints":
-            objects = mode.objects(foreign, _not_skipped("topology-spread-constraints"))
+            objects = mode.objects(foreign, _not_skipped(TOPOLOGY_SPREAD))
             return registered(_PODS, mode.namespaces_of_pods(home), objects)
     raise ValueError(f"no registration of the webhook {webhook.name}")  # pragma: no cover -- the catalogue has no other
 

@@ -98,6 +98,11 @@ class Installation(Generic[V, C]):
         return NOTHING
 
     @property
+    def pod_labels(self) -> Mapping[str, str]:
+        """Further labels of the pods that no value replaces."""
+        return NOTHING
+
+    @property
     def target(self) -> Target | None:
         """How pods reach a separate target cluster; none: it is the cluster of the process."""
         return self.values.target if isinstance(self.values, TargetValues) and self.separate_target else None

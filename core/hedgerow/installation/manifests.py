@@ -9,7 +9,7 @@ from typing import Final
 
 from returns.result import Failure, Result, Success
 
-from hedgerow.admission.blocking import OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
+from hedgerow.admission.blocking import OF_ANY_CLUSTER, OF_OWN_CLUSTER, NeededObject, blocking_webhooks, pods_of
 from hedgerow.admission.registration import MUTATING, VALIDATING
 from hedgerow.api.definition import build_definition
 from hedgerow.api.kubernetes import (
@@ -23,7 +23,6 @@ from hedgerow.api.kubernetes import (
     ENDPOINT_SLICE_SERVICE,
     ENDPOINT_SLICES,
     EVENTS,
-    LEASES,
     METADATA_NAME,
     NAMESPACES,
     POD_DISRUPTION_BUDGETS,
@@ -38,6 +37,7 @@ from hedgerow.api.kubernetes import (
 from hedgerow.installation.permissions import Holder, concerns_anything, role_with, roles
 from hedgerow.installation.values import Target
 from hedgerow.installation.workload import (
+    ROOT_CA,
     Installed,
     config_map,
     deployment,
@@ -78,21 +78,24 @@ def _of(manifest: Manifest) -> Iterator[NeededObject]:
 
 
 def _made_of_deployment(manifest: Manifest) -> Iterator[NeededObject]:
-    """The pods, and everything that they need to be ready; Leases may be in another namespace."""
+    """The pods, and everything that they need to be ready."""
+    yield from OF_OWN_CLUSTER
     namespace = key_of(manifest).namespace
     labels = labels_of(object_at(manifest, "spec", "template"))
     yield NeededObject(REPLICA_SETS, ObjectKey(namespace, ""), labels, has_other_labels=True)
     yield pods_of(namespace, labels)
     yield NeededObject(NAMESPACES, ObjectKey("", namespace), {METADATA_NAME: namespace}, has_other_labels=True)
-    yield NeededObject(LEASES, ObjectKey("", ""))
     for events in (EVENTS, CORE_EVENTS):
         yield NeededObject(events, ObjectKey(namespace, ""))
     for name in _secrets(manifest):
         yield NeededObject(SECRETS, ObjectKey(namespace, name))
+    yield NeededObject(CONFIG_MAPS, ObjectKey(namespace, ROOT_CA))
 
 
 def _secrets(deployment: Manifest) -> Iterator[str]:
-    """The names of the Secrets that pods mount."""
+    """The names of the Secrets that pods mount, or that their image is fetched with."""
+    for secret in objects_at(deployment, "spec", "template", "spec", "imagePullSecrets"):
+        yield secret["name"]
     for volume in objects_at(deployment, "spec", "template", "spec", "volumes"):
         if name := object_at(volume, "secret").get("secretName"):
             yield name

@@ -28,6 +28,8 @@ Installed: TypeAlias = Installation[Any, Any]
 API_ACCESS: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 TARGET_ACCESS: Final = "/var/run/secrets/gardener.cloud/shoot/generic-kubeconfig"
 """Where Gardener's kubeconfigs look for the token beside them."""
+ROOT_CA: Final = "kube-root-ca.crt"
+"""The ConfigMap that Kubernetes puts into every namespace."""
 NOBODY: Final = 65532
 """User and group of the process."""
 READABLE: Final = 0o440
@@ -96,7 +98,7 @@ def pod_disruption_budget(installation: Installed) -> Manifest:
 def deployment(installation: Installed) -> Manifest:
     """The pods, which are replaced when the component configuration changes."""
     values = installation.values
-    labels = {**values.pod_labels, **installation.labels}
+    labels = {**values.pod_labels, **installation.pod_labels, **installation.labels}
     if target := installation.target:
         labels = {**target.pod_labels, **labels}
     annotations = {**values.pod_annotations, "checksum/config": fingerprint(installation.document)}
@@ -206,7 +208,7 @@ def _volumes(installation: Installed) -> Iterator[tuple[Mapping[str, Any], str]]
     namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
     api_access = (
         {"serviceAccountToken": {"path": "token", "expirationSeconds": seconds}},
-        {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+        {"configMap": {"name": ROOT_CA, "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
         {"downwardAPI": {"items": [namespace]}},
     )
     yield _projected("api-access", READABLE_BY_ALL, *api_access), API_ACCESS

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from hedgerow.admission.registration import (
     HIGH_AVAILABILITY,
+    SKIPPED_BY_PODS,
     Mode,
     RegisteredWebhook,
     build_webhook_configurations,
@@ -133,6 +134,11 @@ class ResourceManagerInstallation(Installation[Values, ResourceManagerConfigurat
     def deployment_labels(self) -> Mapping[str, str]:
         """Replicas can be scaled while no webhook answers. Webhooks of a separate target never see them."""
         return NOTHING if self.separate_target else {skip_label(HIGH_AVAILABILITY): "true"}
+
+    @property
+    def pod_labels(self) -> Mapping[str, str]:
+        """The pods start although no resource manager answers: two in one cluster would wait for each other."""
+        return {skip_label(webhook): "true" for webhook in SKIPPED_BY_PODS}
 
     @property
     def record(self) -> Record | None:

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from returns.result import Failure
 
 from hedgerow.admission import certificates
-from hedgerow.admission.blocking import OF_ANY_CLUSTER, blocking_webhooks, pods_of
+from hedgerow.admission.blocking import OF_ANY_CLUSTER, OF_OWN_CLUSTER, blocking_webhooks, pods_of
 from hedgerow.admission.catalog import webhooks
 from hedgerow.admission.config import AdmissionConfig
 from hedgerow.admission.registration import (
@@ -28,7 +28,7 @@ from hedgerow.admission.registration import (
 from hedgerow.machinery.names import dns_label_problem
 from hedgerow.machinery.objects import Manifest
 from hedgerow_adapters.clock import utc_now
-from hedgerow_adapters.registrations.registered import url_client
+from hedgerow_adapters.registrations.registered import parse_registrations, url_client
 from hedgerow_entrypoints.cli.controllers import offline_settings
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, config_file, home_namespace, object_format
 from hedgerow_entrypoints.errors import CommandError, note
@@ -123,6 +123,10 @@ def render(
         objects, cluster = component.registrations(stated.decoded.configuration, server), "any cluster"
     else:
         raise click.UsageError(f"--mode and --name-prefix are for the resource manager, not for {component.name}.")
+    own_pods = pods_of(namespace, {"app": service_name(name_prefix)} if mode else {})
+    needed = OF_ANY_CLUSTER if mode == Mode.TARGET else (*OF_OWN_CLUSTER, own_pods)
+    if blocking := blocking_webhooks(parse_registrations(objects).entries, needed):
+        raise CommandError.of(blocking)
     if not objects:
         note(f"warning: {config_file}: enables no webhook that would be registered in {cluster}")
     click.echo(OBJECT_FORMATS[options["output"]](objects), nl=False)
@@ -131,13 +135,9 @@ def render(
 def _of_resource_manager(
     config_file: str, admission: AdmissionConfig, mode: Mode, name_prefix: str, server: WebhookServer
 ) -> Sequence[Manifest]:
-    """The objects for one cluster; none of them may block what the process itself needs."""
-    app, namespace = service_name(name_prefix), server.namespace
-    registered = registered_webhooks(mode, app, namespace, admission)
-    own_pods = () if mode == Mode.TARGET else (pods_of(namespace, {"app": app}),)
-    if blocking := blocking_webhooks(registered, (*OF_ANY_CLUSTER, *own_pods)):
-        raise CommandError.of(blocking)
-    paths = {webhook.path for webhook in registered}
+    """The objects for one cluster, with a note of what is enabled in vain."""
+    namespace = server.namespace
+    paths = {each.path for each in registered_webhooks(mode, service_name(name_prefix), namespace, admission)}
     for name in dict.fromkeys(webhook.name for webhook in webhooks(admission) if webhook.path not in paths):
         note(f"note: {config_file}: {name} is enabled, but not registered in the {mode} cluster")
     return build_webhook_configurations(mode, name_prefix, namespace, server.ca_bundle, admission, url=server.url)

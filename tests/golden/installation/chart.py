@@ -291,6 +291,7 @@ class Chart:
                 source_connections=self._source_connections,
                 for_seed="seedConfig" in self.defaults,
                 deployment_labels=self.installed({}).deployment_labels,
+                pod_labels=self.installed({}).pod_labels,
                 **has,
             )
             if text.strip():

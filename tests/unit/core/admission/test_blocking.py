@@ -1,13 +1,14 @@
 """Which webhooks could keep the process that serves them from running."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.admission.blocking import OF_ANY_CLUSTER, NeededObject, blocking_webhooks, pods_of
+from hedgerow.admission.blocking import OF_ANY_CLUSTER, OF_OWN_CLUSTER, NeededObject, blocking_webhooks, pods_of
 from hedgerow.admission.config import AdmissionConfig, HighAvailabilityConfig
 from hedgerow.admission.registration import Mode, Rule, Scope, registered_webhooks
 from hedgerow.admission.request import creation, deletion, update
@@ -21,6 +22,7 @@ OWN = {"app": "gardener-resource-manager"}
 SKIP = "high-availability-config.resources.gardener.cloud/skip"
 ANYTHING = Rule(("*",), ("*",), ("*",), ("*",))
 CREATED_PODS = Rule(("CREATE",), ("",), ("v1",), ("pods",))
+BELOW_PODS = Rule(("CREATE",), ("",), ("v1",), ("*/binding",))
 POD = pods_of("garden", OWN)
 
 
@@ -34,6 +36,9 @@ def blocks(webhook: Entry, needed: NeededObject) -> bool:
 
 def selector(key: str, operator: Operator, *values: str) -> LabelSelector:
     return LabelSelector((), (Requirement(key, operator, values),))
+
+
+OUTSIDE_KUBE_SYSTEM = selector("kubernetes.io/metadata.name", Operator.NOT_IN, "kube-system")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +58,10 @@ def selector(key: str, operator: Operator, *values: str) -> LabelSelector:
         (entry(ANYTHING, object_selector=selector("app", Operator.NOT_IN, "gardener-resource-manager")), POD, False),
         (entry(ANYTHING, object_selector=selector("app", Operator.NOT_IN, "shoot-grm")), POD, True),
         (entry(ANYTHING, object_selector=selector("pod-template-hash", Operator.EXISTS)), POD, True),
-        (entry(ANYTHING, object_selector=LabelSelector((("consider", "true"),))), OF_ANY_CLUSTER[1], False),
+        (entry(ANYTHING, object_selector=LabelSelector((("consider", "true"),))), OF_ANY_CLUSTER[2], False),
+        (entry(BELOW_PODS, object_selector=selector("app", Operator.NOT_IN, "gardener-resource-manager")), POD, True),
+        (entry(CREATED_PODS, namespace_selector=OUTSIDE_KUBE_SYSTEM), OF_OWN_CLUSTER[-5], False),
+        (entry(CREATED_PODS), OF_OWN_CLUSTER[-5], True),
         (entry(ANYTHING, object_selector=LabelSelector((("consider", "true"),))), OF_ANY_CLUSTER[0], True),
         (entry(ANYTHING, namespace_selector=LabelSelector((("consider", "true"),))), POD, True),
         (
@@ -115,9 +123,22 @@ RULES = st.builds(
     st.lists(st.sampled_from(["*", "CREATE", "UPDATE", "DELETE", "CONNECT"]), min_size=1).map(tuple),
     st.sampled_from([("*",), ("",), ("apps",)]),
     st.sampled_from([("*",), ("v1",), ("v1beta1",)]),
-    st.sampled_from([("*",), ("pods",), ("nodes",), ("deployments", "namespaces")]),
+    st.sampled_from(
+        [
+            ("*",),
+            ("pods",),
+            ("pods/*",),
+            ("*/*",),
+            ("*/scale", "pods/binding"),
+            ("nodes",),
+            ("deployments", "namespaces"),
+        ]
+    ),
     st.sampled_from(Scope),
 )
+
+
+SUBRESOURCES = {PODS: ("", "binding", "status"), DEPLOYMENTS: ("", "scale"), NODES: ("", "status"), NAMESPACES: ("",)}
 
 
 @given(
@@ -128,6 +149,7 @@ RULES = st.builds(
     known=LABELS,
     others=LABELS,
     of_namespace=LABELS,
+    data=st.data(),
 )
 def test_whatever_an_api_server_asks_about_was_foreseen(
     resource: Resource,
@@ -138,12 +160,17 @@ def test_whatever_an_api_server_asks_about_was_foreseen(
     known: Mapping[str, str],
     others: Mapping[str, str],
     of_namespace: Mapping[str, str],
+    data: st.DataObject,
 ) -> None:
     of_namespaces, of_objects = selectors
     webhook = entry(*rules, namespace_selector=of_namespaces, object_selector=of_objects, matches_equivalents=not exact)
     namespace = "garden" if resource.namespaced else ""
     manifest = {"metadata": {"namespace": namespace, "name": "x", "labels": {**others, **known}}}
-    requests = creation(resource, manifest), update(resource, manifest, manifest), deletion(resource, manifest)
+    subresource = data.draw(st.sampled_from(SUBRESOURCES[resource]))
+    of_its_own_kind = {"metadata": {"namespace": namespace, "name": "x"}}
+    shown = manifest if subresource in {"", "status"} else of_its_own_kind
+    about = creation(resource, shown), update(resource, shown, shown), deletion(resource, shown)
+    requests = [replace(each, subresource=subresource) for each in about]
     labels_of_namespace = {**of_namespace, "kubernetes.io/metadata.name": "garden"}
     asked = any(call_of(webhook, Attributes(request, labels_of_namespace)) for request in requests)
 

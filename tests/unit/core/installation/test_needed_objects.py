@@ -33,7 +33,9 @@ def test_pods_their_controllers_endpoints_secrets_lease_events_and_nodes_are_nee
         "EndpointSlice garden",
         "Secret garden/gardener-resource-manager-tls",
         "Lease",
-        "Lease kube-node-lease",
+        "Pod kube-system",
+        "CertificateSigningRequest",
+        "ConfigMap garden/kube-root-ca.crt",
         "Event garden",
         "Namespace garden",
         "Node",
@@ -53,7 +55,7 @@ def without_label(manifest: dict[str, Any]) -> None:
 
 def with_other_pods(manifest: dict[str, Any]) -> None:
     if manifest["kind"] == "Deployment":
-        manifest["spec"]["template"]["metadata"]["labels"]["app"] = "other"
+        manifest["spec"]["template"]["metadata"]["labels"] = {"app": "other"}
     for webhook in manifest.get("webhooks", ()):
         webhook["namespaceSelector"] = {}
 
@@ -67,7 +69,7 @@ def with_hinted_endpoints(manifest: dict[str, Any]) -> None:
     ("change", "blocked"),
     [
         (without_label, {"Deployment garden/gardener-resource-manager"}),
-        (with_other_pods, {"Pod garden"}),
+        (with_other_pods, {"Pod garden", "Pod kube-system"}),
         (with_hinted_endpoints, {"EndpointSlice garden"}),
     ],
 )
