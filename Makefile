@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest --dist worksteal --durations 25 --durations-mi
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format unit coverage fuzz bench docs lock clean
+.PHONY: help install demo test lint format unit coverage fuzz bench docs image lock clean
 
 help: ## Say what can be made.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -33,7 +33,7 @@ demo: install ## Show what a controller does, step by step, in memory.
 lint: install ## Check style, types, layers and banned calls.
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
-	$(BIN)/mypy core adapters entrypoints tests benchmarks
+	$(BIN)/mypy core adapters entrypoints tests benchmarks deploy
 	$(BIN)/lint-imports
 
 unit: install ## Run the tests that need no server.
@@ -68,6 +68,10 @@ bench: install ## Measure speed and memory; docs/performance.md explains the fig
 docs: install ## Build the documentation into .cache/docs.
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs .cache/docs
 
+# Needs a Debian machine, no builder, no daemon and no root. docs/installation.md explains what to do with the image.
+image: install ## Build the image as an OCI layout in .cache/image/hedgerow, with its bill of materials beside it.
+	@$(BIN)/python -m deploy.image .cache/image/hedgerow
+
 format: install ## Put the code into shape.
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --quiet --fix .
@@ -83,6 +87,7 @@ lock: ## Pin anew what pyproject.toml and requirements/build.in ask for.
 		-o requirements/mutation.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/build.in -o requirements/build.txt
+	$(BIN)/python -m deploy.image --lock
 
 clean: ## Remove everything that was made.
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

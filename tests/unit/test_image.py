@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from hedgerow.version import __version__
+
 ROOT = Path(__file__).parents[2]
 INSTRUCTIONS = [
     line.split(maxsplit=1)
@@ -15,23 +17,32 @@ def arguments(instruction: str) -> list[str]:
     return [rest for name, rest in INSTRUCTIONS if name == instruction]
 
 
+def bases() -> dict[str, str]:
+    """What stages begin with, by the name of the stage: the last one has none."""
+    defaults = dict(argument.split("=", 1) for argument in arguments("ARG") if "_IMAGE=" in argument)
+    stages = [argument.partition(" AS ") for argument in arguments("FROM")]
+    return {stage: defaults[image.removeprefix("${").removesuffix("}")] for image, _, stage in stages}
+
+
 def pins(name: str) -> dict[str, str]:
     text = (ROOT / "requirements" / name).read_text("utf-8")
     return dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", text, re.MULTILINE))
 
 
 def test_the_base_is_one_version_of_the_official_slim_image() -> None:
-    bases = {argument.split()[0] for argument in arguments("FROM") if not argument.endswith(" AS helm")}
+    assert bases()["build"] == bases()[""]
+    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+", bases()[""])
 
-    assert len(bases) == 1
-    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+", bases.pop())
+
+def test_whoever_builds_may_name_the_bases_by_digest() -> None:
+    """No digest stands here that nobody has looked at."""
+    assert all(argument.startswith("${") for argument in arguments("FROM"))
 
 
 def test_helm_is_the_one_that_is_tested_built_by_a_go_that_is_new_enough() -> None:
-    (base,) = (argument.split()[0] for argument in arguments("FROM") if argument.endswith(" AS helm"))
     (folder,) = (argument.split()[0] for argument in arguments("COPY") if argument.startswith("tests/"))
     module = (ROOT / folder / "go.mod").read_text("utf-8")
-    found = re.fullmatch(r"golang:(\d+)\.(\d+)\.(\d+)-bookworm", base)
+    found = re.fullmatch(r"golang:(\d+)\.(\d+)\.(\d+)-bookworm", bases()["helm"])
     oldest = re.search(r"^go (\d+)\.(\d+)\.(\d+)$", module, re.MULTILINE)
 
     assert found
@@ -46,6 +57,23 @@ def test_the_last_stage_runs_the_command_as_nobody() -> None:
     assert ["USER", "65532:65532"] in last
     assert last[-1] == ["ENTRYPOINT", '["hedgerow"]']
     assert not [rest for name, rest in last if name == "RUN"]
+
+
+def test_the_image_says_what_it_is() -> None:
+    (labels,) = arguments("LABEL")
+    (version,) = (argument for argument in arguments("ARG") if argument.startswith("VERSION="))
+
+    named = {"title", "description", "licenses", "version", "revision"}
+    assert set(re.findall(r"org\.opencontainers\.image\.(\w+)=", labels)) == named
+    assert version.split()[0] == f"VERSION={__version__}"
+
+
+def test_no_layer_holds_byte_code_with_a_time() -> None:
+    (compiling,) = (run for run in arguments("RUN") if "compileall" in run)
+    settings = next(argument for argument in arguments("ENV") if "PIP_" in argument)
+
+    assert "--invalidation-mode unchecked-hash" in compiling
+    assert "PIP_NO_COMPILE=1" in settings.split()
 
 
 def test_whatever_is_installed_from_an_index_is_checked_by_its_hash() -> None:

