@@ -152,7 +152,7 @@ def compile_modules(root: Path, layer: Path, folder: str) -> None:
         libraries,
         root / "usr/bin" / PYTHON,
         *("-S", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"),
-        *("-s", layer, "-p", "/", "-x", "/(lib2to3/tests|site-packages/returns/contrib)/", layer / folder),
+        *("-s", layer, "-p", "/", layer / folder),
         doing="compiling the modules",
         environment={"PYTHONHOME": str(root / "usr"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
     )
