@@ -75,7 +75,7 @@ def measure(command: Command, secrets: int = SECRETS, size: Size = LARGE) -> Ite
         file = Path(folder, "second")
         with _at_work(command, plane, file) as process:
             probes = _probing(process)
-            process.time_of(WORKING)
+            process.time_of("Controller works", WORKING)
             _wait_until_idle(process)
             yield Figure("start with everything written: until all is looked at", time.time() - process.began, "s")
             yield Figure("peak memory", process.peak_memory(), "MiB")
@@ -144,7 +144,7 @@ def _wait_until_idle(process: ResourceManager) -> None:
 def _deliver(plane: ControlPlane, process: ResourceManager) -> None:
     deliveries = DELIVERED.deliveries()
     DELIVERED.prepare_cluster(plane, deliveries)
-    process.time_of(WORKING)
+    process.time_of("Controller works", WORKING)
     watch = ObjectWatch.from_now_on(plane)
     send_all(plane, [made(each.managed_resource) for each in deliveries])
     watch.all_are_applied(DELIVERED.count, process.require_running)

@@ -203,7 +203,7 @@ def _target(command: Command, loads: Collection[str]) -> Iterator[Target]:
         ) as process:
             target = Target(plane, gateway, process, folder)
             settle(plane, process, DELIVERED)
-            process.time_of(WORKING)
+            process.time_of("Controller works", WORKING)
             _learn_answer(target)
             wait_for_calm(plane)
             yield target

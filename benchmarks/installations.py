@@ -113,7 +113,7 @@ def measure(command: Command, count: int = COUNT, rounds: int = ROUNDS) -> Itera
     ):
         landscape, helm = Landscape(garden, seed), CountedHelm(Path(folder))
         landscape.define()
-        resources.time_of(WORKING)
+        resources.time_of("Controller works", WORKING)
 
         def write(name: str) -> None:
             rendering.append(count / raw_renderings(str(build(HELM) / "helm"), count))

@@ -34,7 +34,7 @@ NODE: Final = "worker-1"
 USER: Final = f"system:node:{NODE}"
 NAMESPACE: Final = "default"
 ADDRESSES: Final = (("Hostname", "worker-1.example.com"), ("InternalIP", "10.1.2.3"))
-WORKING: Final = "Controller kubelet-csr-approver works"
+WORKING: Final = "kubelet-csr-approver"
 
 
 def measure(command: Command, samples: int = SAMPLES) -> Iterator[Figure]:
@@ -43,7 +43,7 @@ def measure(command: Command, samples: int = SAMPLES) -> Iterator[Figure]:
         _prepare(plane)
         controllers = {"kubeletCSRApprover": {"enabled": True, "machineNamespace": NAMESPACE}}
         with ResourceManager.at_work(command, "kubelet-certificates", plane, controllers=controllers) as process:
-            process.time_of(WORKING)
+            process.time_of("Controller works", WORKING)
             wait_for_calm(plane)
             first, *waits = _waits(plane, "csr", samples + 1, lambda _created: None)
         _, *bare = _waits(plane, "bare", samples + 1, _Approver(plane).approve)

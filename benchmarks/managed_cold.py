@@ -118,7 +118,7 @@ def _compare(command: Command, count: int, rounds: int) -> Comparison:
 def _converge(command: Command, plane: ControlPlane, landscape: Landscape, deliveries: list[Delivery]) -> Convergence:
     name, controllers = f"managed-cold-{landscape.count}", landscape.controllers
     with ResourceManager.at_work(command, name, plane, controllers=controllers) as process:
-        process.time_of(WORKING)
+        process.time_of("Controller works", WORKING)
         wait_for_calm(plane, IDLE)
         watch, processor = ObjectWatch.from_now_on(plane), process.processor_seconds()
         requests = [made(each.managed_resource) for each in deliveries]

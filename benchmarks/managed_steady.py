@@ -46,7 +46,7 @@ def settle(plane: ControlPlane, process: ResourceManager, landscape: Landscape) 
     """Create a landscape, and return once the process has nothing left to do."""
     deliveries = landscape.deliveries()
     landscape.prepare_cluster(plane, deliveries)
-    process.time_of(WORKING)
+    process.time_of("Controller works", WORKING)
     watch = ObjectWatch.from_now_on(plane)
     send_all(plane, [made(each.managed_resource) for each in deliveries])
     watch.all_are_applied(landscape.count, process.require_running)

@@ -39,7 +39,7 @@ def measure(command: Command, count: int = COUNT, seconds: int = STRETCH) -> Ite
     ):
         send_all(plane, [creation_of_namespace(CLASS)])
         send_all(plane, [made(each.secret) for each in deliveries])
-        process.time_of(WORKING)
+        process.time_of("Controller works", WORKING)
         watch = ObjectWatch.from_now_on(plane)
         send_all(plane, [made(each.managed_resource) for each in deliveries])
         watch.all_are_applied(count, process.require_running)

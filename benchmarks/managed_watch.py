@@ -18,7 +18,7 @@ MANAGED_RESOURCES: Final = "/apis/resources.gardener.cloud/v1alpha1/managedresou
 PATIENCE: Final = 600.0
 EVENT_PATIENCE: Final = 90.0
 """Longer than any period after which the process looks again."""
-WORKING: Final = "Controller managedresource works"
+WORKING: Final = "managedresource"
 """What the process logs when it has begun to look after ManagedResources."""
 
 

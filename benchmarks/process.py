@@ -28,7 +28,7 @@ LOG_TAIL: Final = 2000
 KIBIBYTES_PER_MEBIBYTE: Final = 1024
 PROCESSOR_CLOCK: Final = 2
 """In the last bits of the number by which Linux knows a process's clock; that in /proc ticks only each 10 ms."""
-WORKING: Final = "Controller networkpolicy works"
+WORKING: Final = "networkpolicy"
 
 
 class ResourceManager:
@@ -150,10 +150,10 @@ class ResourceManager:
         text = self._answer(self.metrics_port, "/metrics")[1]
         return [sample for family in text_string_to_metric_families(text) for sample in family.samples]
 
-    def time_of(self, message: str) -> float:
-        """When it logged a message that begins so, in seconds of Unix time, once it has."""
-        self.wait_for(lambda: self._line(message) is not None, f'has not logged "{message}"')
-        line = self._line(message) or {}
+    def time_of(self, message: str, controller: str = "") -> float:
+        """When it first logged a message, of that controller if one is named, in seconds of Unix time, once it has."""
+        self.wait_for(lambda: self._line(message, controller) is not None, f'has not logged "{message}" {controller}')
+        line = self._line(message, controller) or {}
         return datetime.fromisoformat(line["ts"]).timestamp()
 
     def count_lines(self, *levels: str) -> int:
@@ -180,8 +180,9 @@ class ResourceManager:
         if code := self._process.wait(STOP_PATIENCE):
             raise self._error(f"ended with exit code {code}")
 
-    def _line(self, message: str) -> dict[str, Any] | None:
-        return next((line for line in self._lines() if line["msg"].startswith(message)), None)
+    def _line(self, message: str, controller: str) -> dict[str, Any] | None:
+        ours = (line for line in self._lines() if line["msg"] == message)
+        return next((line for line in ours if controller in {"", line.get("controller")}), None)
 
     def _lines(self) -> Iterator[dict[str, Any]]:
         """Those that are complete."""

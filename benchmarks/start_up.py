@@ -43,5 +43,5 @@ def _start(command: Command, plane: ControlPlane) -> tuple[float, float, float]:
             process.require_running()
             time.sleep(POLL)
         ready = time.time()
-        first, working = process.time_of("Starting resource-manager"), process.time_of(WORKING)
+        first, working = process.time_of("Starting"), process.time_of("Controller works", WORKING)
     return first - process.began, ready - process.began, working - process.began

@@ -23,7 +23,7 @@ from tests.control_plane import ControlPlane
 COUNT: Final = 1_000
 ROUNDS: Final = 3
 AGAINST_BARE: Final = 1.3
-WORKING: Final = "Controller token-requestor works"
+WORKING: Final = "token-requestor"
 RENEWAL: Final = "serviceaccount.resources.gardener.cloud/token-renew-timestamp"
 TOKEN: Final = "QUFB" * 300
 """As long as one."""
@@ -56,7 +56,7 @@ def _filled(command: Command, plane: ControlPlane, namespace: str, count: int) -
     _prepare(plane, namespace, count)
     controllers = {"tokenRequestor": {"enabled": True, "sourceNamespaces": [namespace]}}
     with ResourceManager.at_work(command, "token-requests", plane, controllers=controllers) as process:
-        process.time_of(WORKING)
+        process.time_of("Controller works", WORKING)
         wait_for_calm(plane)
         position = plane.audit_position()
         send_all(plane, [creation(_secret(namespace, number)) for number in range(count)])

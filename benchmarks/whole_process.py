@@ -68,7 +68,7 @@ def measure(command: Command, seconds: int = STRETCH) -> Iterator[Figure]:
             settle(plane, process, DELIVERED)
         ready = statistics.median(_start(command, plane, certificate) for _ in range(STARTS))
         with _at_work(command, plane, certificate) as process:
-            process.time_of(WORKING)
+            process.time_of("Controller works", WORKING)
             wait_for_calm(plane)
             time.sleep(SETTLED)
             position, processor = plane.audit_position(), process.processor_seconds()

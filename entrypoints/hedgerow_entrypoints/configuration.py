@@ -5,35 +5,61 @@ The file is read as manifests are: what a reader might misunderstand, such as a 
 Source: managed-resources §3.2, §4.1.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias
 
 from returns.result import Failure
 
 from hedgerow.machinery.configuration.reading import Decoded, Stage
 from hedgerow.machinery.configuration.section import Purpose
-from hedgerow.machinery.failures import joined
+from hedgerow.machinery.failures import Problem
 from hedgerow_adapters.files.decoding import single_document
 from hedgerow_adapters.files.sources import STANDARD_INPUT
 from hedgerow_entrypoints.components import RUNNABLE, component
 from hedgerow_entrypoints.components.registry import Component
-from hedgerow_entrypoints.errors import CommandError, note
+from hedgerow_entrypoints.errors import Cause, CommandError, note
 from hedgerow_entrypoints.process.settings import ProcessSettings
+
+LogFormat: TypeAlias = Literal["json", "text"]
+_DEFAULT_FORMAT: Final = "json"
 
 
 class UnusableConfigurationError(CommandError):
     """Everything for which a file states no usable configuration.
 
-    Each error is a sentence of its own that names the file, for people at a terminal. The message, which is what a
-    process leaves behind, holds them all in one line, as the reference writes them.
+    Each error is a sentence of its own that names the file, for people at a terminal, and a cause, for the log of a
+    process.
     """
 
-    def __init__(self, path: str, stage: Stage, errors: Iterable[object], line: str) -> None:
-        """What is wrong, one clause each, and the same in one line."""
+    def __init__(
+        self,
+        path: str,
+        stage: Stage,
+        errors: Sequence[Problem],
+        warnings: Sequence[str] = (),
+        log_format: LogFormat = _DEFAULT_FORMAT,
+    ) -> None:
+        """What is wrong, and odd; `log_format` is that of the log in which to tell it."""
         opening = "error decoding config: " if stage is Stage.DECODING else ""
-        super().__init__(f"{opening}{line}")
-        self.sentences = tuple(dict.fromkeys(f"{opening}{path}: {error}" for error in errors))
+        super().__init__(*dict.fromkeys(f"{opening}{path}: {error}" for error in errors))
+        self.causes = tuple(dict.fromkeys(Cause(error.body, error.path, path) for error in errors))
+        self.warnings = tuple(f"{path}: {warning}" for warning in warnings)
+        self.log_format = log_format
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Say what is odd, then what is wrong."""
+        for warning in self.warnings:
+            note(f"warning: {warning}")
+        super().show(file)
+
+
+class UnreadableFileError(CommandError):
+    """A file that cannot be read at all."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(f"error reading config file: {path}: {problem}")
+        self.causes = [Cause(f"the configuration cannot be read: {problem}", file=path)]
 
 
 class Stated(NamedTuple):
@@ -68,26 +94,30 @@ def read_configuration(
     result = found.decoded(content, purpose)
     if isinstance(result, Failure):
         errors = result.failure()
-        for warning in errors.warnings:
-            note(f"warning: {path}: {warning}")
-        raise UnusableConfigurationError(path, errors.stage, errors.errors, str(errors))
+        raise UnusableConfigurationError(path, errors.stage, errors.errors, errors.warnings, _log_format(content))
     return Stated(found, result.unwrap())
 
 
 def _document(path: str, stdin: BinaryIO | None) -> Any:
     if path == STANDARD_INPUT and stdin is None:
-        raise CommandError(f"error reading config file: {path}: only `hedgerow config check` reads standard input")
+        raise UnreadableFileError(path, "only `hedgerow config check` reads standard input")
     try:
         content = stdin.read() if path == STANDARD_INPUT and stdin is not None else Path(path).read_bytes()
         text = content.decode("utf-8-sig")
     except OSError as error:
-        raise CommandError(f"error reading config file: {path}: {error.strerror}") from error
+        raise UnreadableFileError(path, error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
-        raise CommandError(f"error decoding config: {path}: not a text in UTF-8") from error
+        raise UnusableConfigurationError(path, Stage.DECODING, [Problem("", "not a text in UTF-8")]) from error
     except ValueError as error:  # standard input is closed
-        raise CommandError(f"error reading config file: {path}: {error}") from error
+        raise UnreadableFileError(path, str(error)) from error
     document = single_document(text, path)
     if isinstance(document, Failure):
         problems = document.failure()
-        raise UnusableConfigurationError(path, Stage.DECODING, problems, f"{path}: {joined(problems)}")
+        raise UnusableConfigurationError(path, Stage.DECODING, [Problem("", problem) for problem in problems])
     return document.unwrap()
+
+
+def _log_format(content: object) -> LogFormat:
+    """The log format that a document states, although it is not valid."""
+    stated = content.get("logFormat") if isinstance(content, Mapping) else None
+    return "text" if stated == "text" else _DEFAULT_FORMAT

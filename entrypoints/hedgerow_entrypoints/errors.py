@@ -1,11 +1,21 @@
 """What commands say to people: errors, notes, long lists of names."""
 
 from collections.abc import Iterable, Sequence
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 import click
 
 MOST_NAMES: Final = 5
+
+
+class Cause(NamedTuple):
+    """One error, apart from what it is about."""
+
+    error: str
+    field: str = ""
+    """Of the configuration, as its author wrote it, or an environment variable; empty: none is to blame."""
+    file: str = ""
+    """That states the field, or cannot be used."""
 
 
 class CommandError(click.ClickException):
@@ -16,9 +26,11 @@ class CommandError(click.ClickException):
 
     exit_code = 1
 
-    def __init__(self, *sentences: str) -> None:
+    def __init__(self, *sentences: str, field: str = "") -> None:
+        """Sentences, and the field of the configuration that leads to them, if any."""
         super().__init__("\n".join(sentences))
         self.sentences = sentences
+        self.causes: Sequence[Cause] = [Cause(sentence, field) for sentence in sentences]
 
     @classmethod
     def of(cls, problems: Iterable[object]) -> "CommandError":

@@ -16,6 +16,7 @@ from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.machinery.controller import Controller
 from hedgerow_entrypoints.cli.command import CommandGroup
 from hedgerow_entrypoints.cli.command import main as run_command
+from hedgerow_entrypoints.cli.process_command import ProcessCommand
 from hedgerow_entrypoints.components import bring
 from hedgerow_entrypoints.components.registry import OFFLINE, Component, ControllerEntry
 from hedgerow_entrypoints.process.settings import ProcessSettings
@@ -64,7 +65,7 @@ def _component(name: str, controllers: Sequence[Controller[Any]]) -> Component[P
 
 
 def _run(program: Component[ProcessSettings]) -> click.Command:
-    @click.command(name="run")
+    @click.command(name="run", cls=ProcessCommand)
     @click.option("--kubeconfig", default="", metavar="FILE", help="The cluster; without it that of the pod.")
     @click.option("--namespace", "namespaces", multiple=True, help="See only this namespace; may be given again.")
     @click.option(
@@ -90,12 +91,13 @@ def _run(program: Component[ProcessSettings]) -> click.Command:
 
         settings = ProcessSettings(
             source=ClientConnection(kubeconfig=kubeconfig, stated_namespaces=namespaces),
+            source_field="--kubeconfig",
             server=Server(health_probes=Endpoint(port=health_port), metrics=Endpoint(port=metrics_port)),
             leader_election=LeaderElection(
                 leader_elect=bool(lease_namespace), resource_name=program.name, resource_namespace=lease_namespace
             ),
             log_format=log_format,
         )
-        run_component(program, [], Decoded(settings, ()), None)
+        run_component(program, {}, Decoded(settings, ()), None)
 
     return command

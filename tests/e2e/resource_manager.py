@@ -26,7 +26,6 @@ from tests.control_plane.processes import Server, free_ports
 COMMAND: Final = Path(sys.executable).with_name("hedgerow")
 NETWORK_POLICIES: Final = "networkpolicy"
 """The controller that most tests are about."""
-WORKING: Final = f"Controller {NETWORK_POLICIES} works"
 
 # What the person who runs the tests has set must not reach the command. No test relies on the authorities of the
 # system, which aiohttp reads twice when it is imported: a tenth of each start.
@@ -217,6 +216,26 @@ class ResourceManager(Server):
         """The first log line whose message begins so, once there is one."""
         self.wait_for(lambda: bool(self.log_lines(msg)), f'has not logged "{msg}"', timeout)
         return self.log_lines(msg)[0]
+
+    def wait_until_at_work(self, controller: str = NETWORK_POLICIES, timeout: float = PATIENCE) -> None:
+        """Returns once a controller works because this process leads."""
+        self.wait_until_working(controller, timeout, role="leader")
+
+    def wait_until_working(self, controller: str, timeout: float = PATIENCE, **members: str) -> None:
+        """Returns once a controller works."""
+        wanted = {"controller": controller, **members}.items()
+
+        def works() -> bool:
+            lines = self.log_lines("Controller works")
+            return any(all(line[name] == value for name, value in wanted) for line in lines)
+
+        self.wait_for(works, "does not work", timeout)
+
+    def why_it_failed(self) -> str:
+        """The reason for its end, as the last line of its log says it."""
+        last = self.log_lines()[-1]
+        assert (last["level"], last["msg"]) == ("error", "Process failed")
+        return str(last["error"])
 
     def wait_until_idle(self, timeout: float = PATIENCE) -> None:
         """Returns once it has looked at everything that there was when it began, and nothing is left in its queues."""

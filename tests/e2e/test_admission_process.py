@@ -1,6 +1,7 @@
 """The process serves its webhooks on every replica, from before it is ready until nobody can be asking any more."""
 
 import http.client
+import json
 import signal
 import time
 from collections.abc import Iterator
@@ -197,7 +198,7 @@ def test_reviews_are_answered_for_the_configured_time_while_the_lease_is_already
     config = sandbox.configuration(leaderElection=election, webhooks=WEBHOOKS)
     with ResourceManager(sandbox.folder, config, shutdown_delay=f"{DELAY}s") as process:
         process.wait_ready()
-        process.wait_for_line("Controller networkpolicy works as the leader")
+        process.wait_until_at_work()
         told_at = time.monotonic()
         process.send_signal(signal.SIGTERM)
         process.wait_for(lambda: process.probe("/readyz")[0] == http.client.INTERNAL_SERVER_ERROR, "says it is ready")
@@ -228,9 +229,10 @@ def test_without_a_usable_certificate_it_says_so_in_a_sentence_and_ends(
 
     done = run_command("run", "resource-manager", "--config", str(process.config_file))
 
-    sentence = f"cannot serve webhooks: {problem.format(folder=sandbox.folder)}\n"
-    assert (done.returncode, done.stdout) == (1, sentence)
-    assert "Traceback" not in done.stderr
+    last = json.loads(done.stderr.splitlines()[-1])
+    assert (done.returncode, done.stdout, last["msg"]) == (1, "", "Process failed")
+    assert last["error"] == f"cannot serve webhooks: {problem.format(folder=sandbox.folder)}"
+    assert last["field"] == "server.webhooks.tls.serverCertDir"
 
 
 def test_a_resource_counts_from_when_it_is_defined_until_it_is_no_longer(

@@ -1,5 +1,6 @@
-"""What a process says that cannot start: the reason on standard output, nothing else, exit code 1."""
+"""What a process says that cannot start: lines of its log, which name field and file, nothing else, exit code 1."""
 
+import json
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -46,94 +47,122 @@ def in_this_process(file: Path) -> subprocess.CompletedProcess[str]:
     return run_here("run", "resource-manager", "--config", str(file))
 
 
-def refused(done: subprocess.CompletedProcess[str], reason: str) -> bool:
-    """Whether it ended with one sentence on standard output and nothing that looks like a stack trace anywhere."""
-    assert "Traceback" not in done.stderr
-    assert (done.returncode, done.stdout) == (1, f"{reason}\n")
-    return True
+def causes(done: subprocess.CompletedProcess[str]) -> list[tuple[str, str]]:
+    """Field and error of each line that says why a process has failed, which said nothing else of that weight."""
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    failed = [line for line in lines if line["level"] == "error"]
+    assert (done.returncode, done.stdout, {line["msg"] for line in failed}) == (1, "", {"Process failed"})
+    assert not any("stacktrace" in line for line in lines)
+    return [(line.get("field", ""), line["error"]) for line in failed]
+
+
+def files(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """Which files the last lines name."""
+    return {json.loads(line).get("file", "") for line in done.stderr.splitlines()}
 
 
 def test_without_a_configuration_file_there_is_nothing_to_run() -> None:
-    done = run()
-    assert refused(done, "missing config file: name it by --config")
-    assert done.stderr == ""
+    assert causes(run()) == [("--config", "missing config file: name it by --config")]
 
 
 def test_an_empty_name_of_the_file_is_a_missing_file() -> None:
-    assert refused(run("--config", ""), "missing config file: name it by --config")
+    assert causes(run("--config", "")) == [("--config", "missing config file: name it by --config")]
 
 
 def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     absent = tmp_path / "absent.yaml"
-    assert refused(run("--config", str(absent)), f"error reading config file: {absent}: No such file or directory")
-    assert refused(run("--config", str(tmp_path)), f"error reading config file: {tmp_path}: Is a directory")
+    missing, folder = run("--config", str(absent)), run("--config", str(tmp_path))
+
+    assert causes(missing) == [("", "the configuration cannot be read: No such file or directory")]
+    assert causes(folder) == [("", "the configuration cannot be read: Is a directory")]
+    assert (files(missing), files(folder)) == ({str(absent)}, {str(tmp_path)})
 
 
 UNDECODABLE = {
-    "no YAML": ("a:\n\tb: 1\n", "{file}: line 2: tabs cannot indent YAML; use blanks"),
+    "no YAML": ("a:\n\tb: 1\n", ("", "line 2: tabs cannot indent YAML; use blanks")),
     "a key twice": (
         "logLevel: debug\nlogLevel: info\n",
-        '{file}: line 2: the key "logLevel" appears twice in one mapping',
+        ("", 'line 2: the key "logLevel" appears twice in one mapping'),
     ),
-    "nothing": ("", "{file}: holds no document"),
-    "no mapping": ("- a", "expected an object, got a list"),
+    "nothing": ("", ("", "holds no document")),
+    "no mapping": ("- a", ("", "expected an object, got a list")),
     "another kind": (
         {**configuration(""), "kind": "ControllerManagerConfiguration"},
-        'kind: expected "ResourceManagerConfiguration", got "ControllerManagerConfiguration"',
+        ("kind", 'expected "ResourceManagerConfiguration", got "ControllerManagerConfiguration"'),
     ),
     "a number for a flag": (
         configuration("", leaderElection={"leaderElect": 1}),
-        "leaderElection.leaderElect: expected a boolean, got an integer",
+        ("leaderElection.leaderElect", "expected a boolean, got an integer"),
     ),
 }
 
 
-@pytest.mark.parametrize(("content", "reason"), UNDECODABLE.values(), ids=UNDECODABLE.keys())
-def test_a_file_that_is_no_configuration_is_not_decoded(tmp_path: Path, content: Any, reason: str) -> None:
+@pytest.mark.parametrize(("content", "cause"), UNDECODABLE.values(), ids=UNDECODABLE.keys())
+def test_a_file_that_is_no_configuration_is_not_decoded(tmp_path: Path, content: Any, cause: tuple[str, str]) -> None:
     file = written(tmp_path / "config.yaml", content)
-    assert refused(in_this_process(file), f"error decoding config: {reason.format(file=file)}")
+    done = in_this_process(file)
+
+    assert (causes(done), files(done)) == ([cause], {str(file)})
 
 
-ELECTION_TEXT = 'leaderElection.resourceNamespace: Invalid value: "": resourceNamespace is required'
-LOG_LEVEL_TEXT = 'logLevel: Unsupported value: "loud": supported values: "debug", "info", "error"'
-UNLIMITED_TEXT = (
-    "controllers.tokenRequestor.targetNamespace: Required value: source and target are one cluster, in which everybody "
-    "who may write a Secret would get a token of any ServiceAccount: set targetNamespace, or sourceNamespaces, or "
-    "namespaces of sourceClientConnection"
+ELECTION = ("leaderElection.resourceNamespace", 'Invalid value: "": resourceNamespace is required')
+LOG_LEVEL = ("logLevel", 'Unsupported value: "loud": supported values: "debug", "info", "error"')
+UNLIMITED = (
+    "controllers.tokenRequestor.targetNamespace",
+    (
+        "Required value: source and target are one cluster, in which everybody "
+        "who may write a Secret would get a token of any ServiceAccount: set targetNamespace, or sourceNamespaces, or "
+        "namespaces of sourceClientConnection"
+    ),
 )
 OPERATOR = "controllers.networkPolicy.namespaceSelectors[0].matchExpressions[0].operator"
 SELECTORS = [{"matchExpressions": [{"key": "team", "operator": "Is", "values": ["a"]}]}]
 INVALID = {
-    "one error": ({"leaderElection": {}}, ELECTION_TEXT),
-    "several errors": ({"leaderElection": {}, "logLevel": "loud"}, f"[{ELECTION_TEXT}, {LOG_LEVEL_TEXT}]"),
+    "one error": ({"leaderElection": {}}, [ELECTION]),
+    "several errors": ({"leaderElection": {}, "logLevel": "loud"}, [ELECTION, LOG_LEVEL]),
     "an impossible election": (
         {"leaderElection": {"resourceNamespace": "garden", "leaseDuration": "5s", "renewDeadline": "10s"}},
-        "leaderElection.leaseDuration: Invalid value: 10s: LeaseDuration must be greater than RenewDeadline",
+        [("leaderElection.leaseDuration", "Invalid value: 10s: LeaseDuration must be greater than RenewDeadline")],
     ),
     "another controller": (
         {"controllers": {"networkPolicy": {"enabled": True}, "node": {"enabled": True, "backoff": "0s"}}},
-        "controllers.node.backoff: Invalid value: 0s: must be greater than zero",
+        [("controllers.node.backoff", "Invalid value: 0s: must be greater than zero")],
     ),
-    "an unlimited token requestor": ({"controllers": {"tokenRequestor": {"enabled": True}}}, UNLIMITED_TEXT),
+    "an unlimited token requestor": ({"controllers": {"tokenRequestor": {"enabled": True}}}, [UNLIMITED]),
     "a webhook": (
         {"webhooks": {"kubernetesServiceHost": {"enabled": True}}},
-        "webhooks.kubernetesServiceHost.host: Required value: must specify host when webhook is enabled",
+        [("webhooks.kubernetesServiceHost.host", "Required value: must specify host when webhook is enabled")],
     ),
     "a misspelt section with a limit": (
         {"server": {"webhooks": {"tsl": {"clientCAFile": "/ca.crt"}}}},
-        "server.webhooks.tsl: Invalid value: is an unknown field; did you mean tls?",
+        [("server.webhooks.tsl", "Invalid value: is an unknown field; did you mean tls?")],
     ),
     "an unreadable selector": (
         {"controllers": {"networkPolicy": {"enabled": True, "namespaceSelectors": SELECTORS}}},
-        f'{OPERATOR}: Invalid value: must be In, NotIn, Exists or DoesNotExist, is "Is"',
+        [(OPERATOR, 'Invalid value: must be In, NotIn, Exists or DoesNotExist, is "Is"')],
     ),
 }
 
 
-@pytest.mark.parametrize(("sections", "reason"), INVALID.values(), ids=INVALID.keys())
-def test_a_configuration_that_breaks_a_rule_is_refused(tmp_path: Path, sections: dict[str, Any], reason: str) -> None:
+@pytest.mark.parametrize(("sections", "expected"), INVALID.values(), ids=INVALID.keys())
+def test_a_configuration_that_breaks_rules_is_refused_with_a_line_for_each(
+    tmp_path: Path, sections: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
     file = written(tmp_path / "config.yaml", configuration("", **sections))
-    assert refused(in_this_process(file), reason)
+    done = in_this_process(file)
+
+    assert (causes(done), files(done)) == (expected, {str(file)})
+
+
+def test_the_reason_is_told_in_the_format_that_the_file_asks_for_although_it_is_not_valid(tmp_path: Path) -> None:
+    file = written(tmp_path / "config.yaml", configuration("", logFormat="text", logLevel="loud", lgoFormat="json"))
+    done = in_this_process(file)
+
+    odd, failed = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert odd.endswith(f"warning='{file}: lgoFormat: unknown field, ignored; did you mean logFormat?'")
+    assert "[error    ] Process failed" in failed
+    assert f"field=logLevel file={file}" in failed
 
 
 def test_credentials_that_would_run_a_program_are_refused(tmp_path: Path) -> None:
@@ -142,7 +171,9 @@ def test_credentials_that_would_run_a_program_are_refused(tmp_path: Path) -> Non
     file = written(tmp_path / "config.yaml", configuration(kubeconfig))
     valid = "[client-certificate-data client-key-data token username password tokenFile]"
     reason = f'exec configurations are not supported (user "x"), these are the valid fields: {valid}'
-    assert refused(run("--config", str(file)), f"kubeconfig {kubeconfig}: {reason}")
+    assert causes(run("--config", str(file))) == [
+        ("sourceClientConnection.kubeconfig", f"kubeconfig {kubeconfig}: {reason}")
+    ]
 
 
 def test_a_missing_kubeconfig_is_named_whoever_names_it(tmp_path: Path, kubeconfig: Path) -> None:
@@ -154,9 +185,11 @@ def test_a_missing_kubeconfig_is_named_whoever_names_it(tmp_path: Path, kubeconf
         tmp_path / "target.yaml", configuration(kubeconfig, targetClientConnection={"kubeconfig": str(kubeconfig)})
     )
 
-    assert refused(run("--config", str(from_file)), reason)
-    assert refused(run("--config", str(from_environment), environment={"KUBECONFIG": str(absent)}), reason)
-    assert refused(run("--config", str(target), environment={"TARGET_KUBECONFIG": str(absent)}), reason)
+    environment = {"KUBECONFIG": str(absent)}
+    assert causes(run("--config", str(from_file))) == [("sourceClientConnection.kubeconfig", reason)]
+    assert causes(run("--config", str(from_environment), environment=environment)) == [("KUBECONFIG", reason)]
+    environment = {"TARGET_KUBECONFIG": str(absent)}
+    assert causes(run("--config", str(target), environment=environment)) == [("TARGET_KUBECONFIG", reason)]
 
 
 def test_an_unlimited_token_requestor_is_refused_where_two_kubeconfigs_lead_to_one_cluster(
@@ -169,15 +202,14 @@ def test_an_unlimited_token_requestor_is_refused_where_two_kubeconfigs_lead_to_o
     }
     file = written(tmp_path / "config.yaml", configuration(kubeconfig, **sections))
 
-    assert refused(run("--config", str(file)), UNLIMITED_TEXT)
+    assert causes(run("--config", str(file))) == [UNLIMITED]
 
 
 def test_outside_a_cluster_a_kubeconfig_is_needed(tmp_path: Path) -> None:
     file = written(tmp_path / "config.yaml", configuration(""))
     variables = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT"
-    assert refused(
-        run("--config", str(file)), f"no kubeconfig is given, and this is no pod in a cluster: no {variables}"
-    )
+    reason = f"no kubeconfig is given, and this is no pod in a cluster: no {variables}"
+    assert causes(run("--config", str(file))) == [("sourceClientConnection.kubeconfig", reason)]
 
 
 @pytest.fixture
@@ -193,10 +225,8 @@ def test_a_port_in_use_is_named(tmp_path: Path, kubeconfig: Path, taken_port: in
     ports = dict(zip(("healthProbes", "metrics"), free_ports(2), strict=True)) | {endpoint: taken_port}
     server = {each: {"bindAddress": "127.0.0.1", "port": port} for each, port in ports.items()}
     file = written(tmp_path / "config.yaml", configuration(kubeconfig, server=server))
-    assert refused(
-        run("--config", str(file)),
-        f"server.{endpoint}: cannot listen on 127.0.0.1:{taken_port} for {purpose}: address already in use",
-    )
+    reason = f"server.{endpoint}: cannot listen on 127.0.0.1:{taken_port} for {purpose}: address already in use"
+    assert causes(run("--config", str(file))) == [(f"server.{endpoint}.port", reason)]
 
 
 def test_a_port_that_there_is_not_is_not_taken_for_another(tmp_path: Path, kubeconfig: Path) -> None:
@@ -205,10 +235,12 @@ def test_a_port_that_there_is_not_is_not_taken_for_another(tmp_path: Path, kubec
         "metrics": {"bindAddress": "127.0.0.1", "port": 99999},
     }
     file = written(tmp_path / "config.yaml", configuration(kubeconfig, server=server))
-    assert refused(run("--config", str(file)), "server.metrics.port: 99999 is no port, which are 0 to 65535")
+    assert causes(run("--config", str(file))) == [
+        ("server.metrics.port", "server.metrics.port: 99999 is no port, which are 0 to 65535")
+    ]
 
 
-def test_positional_arguments_are_refused(tmp_path: Path) -> None:
-    done = run("now", "--config", str(tmp_path))
-    assert done.returncode == 1
-    assert "Got unexpected extra argument (now)" in done.stderr
+def test_a_wrong_command_line_is_told_in_the_log_as_well(tmp_path: Path) -> None:
+    assert causes(run("now", "--config", str(tmp_path))) == [("", "Got unexpected extra argument (now)")]
+    (cause,) = causes(run_command("run", "resource-manger"))
+    assert cause[1].startswith("Invalid value for 'COMPONENT': 'resource-manger' is not one of")

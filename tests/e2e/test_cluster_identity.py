@@ -25,7 +25,7 @@ def wanting(sandbox: Sandbox, cluster_id: str) -> dict[str, Any]:
 def test_a_cluster_without_identity_that_must_have_one_ends_the_process(sandbox: Sandbox) -> None:
     with ResourceManager(sandbox.folder, wanting(sandbox, REQUIRED)) as process:
         assert process.wait() == 1
-        said = process.output().splitlines()[-1]
+        said = process.why_it_failed()
 
     assert said == f'{PROBLEM}configmaps "cluster-identity" not found'
 

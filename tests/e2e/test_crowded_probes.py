@@ -13,7 +13,7 @@ import pytest
 
 from tests.control_plane import PATIENCE, wait_until
 from tests.control_plane.fault_proxy import FaultProxy
-from tests.e2e.resource_manager import WORKING, ResourceManager
+from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.sandbox import Sandbox
 
 LEASE = "gardener-resource-manager"
@@ -42,7 +42,7 @@ async def test_probes_without_end_at_a_slow_api_server_do_not_cost_the_lease(
                 answers[response.status] += 1
 
     with proxy.delaying(LATENCY / 2), ResourceManager(sandbox.folder, config) as process:
-        await asyncio.to_thread(process.wait_for_line, f"{WORKING} as the leader")
+        await asyncio.to_thread(process.wait_until_at_work)
         began = renewed_at(sandbox)
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
             url = f"http://127.0.0.1:{process.health_port}/healthz"
@@ -92,7 +92,7 @@ def test_half_sent_requests_are_closed_and_cost_neither_lease_nor_probes_where_f
     sandbox.namespace("shop")
     config = sandbox.configuration(leaderElection={"leaderElect": True, "resourceNamespace": sandbox.home})
     with ResourceManager(sandbox.folder, config, files=FEW_FILES) as process, ExitStack() as stack:
-        process.wait_for_line(f"{WORKING} as the leader")
+        process.wait_until_at_work()
         crowd = []
         for number in range(CROWD):
             port = process.metrics_port if number % 2 else process.health_port

@@ -44,9 +44,9 @@ def test_probes_are_answered_together_and_one_by_one(resource_manager: ResourceM
 
 
 def test_the_log_opens_with_name_version_and_flags(resource_manager: ResourceManager) -> None:
-    first, second = resource_manager.log_lines()[:2]
-    assert first["msg"] == f"Starting resource-manager {__version__}"
-    assert second["msg"] == f"FLAG: --config={resource_manager.config_file}"
+    first = resource_manager.log_lines()[0]
+    assert (first["msg"], first["component"], first["version"]) == ("Starting", "resource-manager", __version__)
+    assert first["flags"] == {"config": str(resource_manager.config_file)}
 
 
 def test_a_process_without_its_api_server_is_ready_but_not_healthy(
@@ -60,7 +60,7 @@ def test_a_process_without_its_api_server_is_ready_but_not_healthy(
         assert resource_manager.probe("/healthz/ping") == (200, "ok")
         assert resource_manager.probe("/readyz") == (200, "ok")
     resource_manager.wait_for(lambda: resource_manager.probe("/healthz") == (200, "ok"), "is not healthy again")
-    assert resource_manager.log_lines("Probe failed")[-1]["apiserver-healthz"] == reason
+    assert resource_manager.log_lines("Probe failed")[-1]["checks"] == {"apiserver-healthz": reason}
 
 
 def leading(sandbox: Sandbox) -> Manifest:

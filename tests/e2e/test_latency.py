@@ -8,7 +8,7 @@ import yaml
 
 from tests.control_plane.fault_proxy import FaultProxy
 from tests.e2e.gateways import SlowGateway
-from tests.e2e.resource_manager import WORKING, ResourceManager, errors_of
+from tests.e2e.resource_manager import ResourceManager, errors_of
 from tests.e2e.sandbox import Sandbox, pair, service
 
 LATENCY = 1.5
@@ -49,7 +49,7 @@ def test_a_process_to_which_every_byte_comes_three_seconds_late_leads_and_keeps_
         )
 
     with proxy.delaying(1.5), ResourceManager(sandbox.folder, config) as process:
-        process.wait_for_line(f"{WORKING} as the leader", 120)
+        process.wait_until_at_work(timeout=120)
         began = renewed_at()
         process.wait_for(
             # Longer than its holder may do without.

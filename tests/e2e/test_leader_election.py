@@ -11,7 +11,7 @@ import pytest
 from tests.control_plane import ControlPlane
 from tests.e2e.faults import no_api_server, silent_api_server
 from tests.e2e.permissions import ACCOUNT, account_kubeconfig, grant, revoke, user_of
-from tests.e2e.resource_manager import WORKING, ResourceManager
+from tests.e2e.resource_manager import ResourceManager
 from tests.e2e.sandbox import WRITES, Manifest, Sandbox, pair, service
 
 LEASE = "gardener-resource-manager"
@@ -39,7 +39,7 @@ def shop(sandbox: Sandbox) -> str:
 def leader(sandbox: Sandbox, shop: str) -> Iterator[ResourceManager]:
     """A process that leads and has done what there was to do, with the default times."""
     with ResourceManager(sandbox.folder, election(sandbox), name="leader") as running:
-        running.wait_for_line(f"{WORKING} as the leader")
+        running.wait_until_at_work()
         sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
         running.wait_until_idle()
         yield running
@@ -96,10 +96,10 @@ def test_a_stop_gives_the_lease_back(sandbox: Sandbox, leader: ResourceManager, 
 
 def test_a_leader_that_is_killed_is_succeeded_when_its_lease_has_run_out(sandbox: Sandbox, shop: str) -> None:
     with ResourceManager(sandbox.folder, election(sandbox, **SHORT), name="leader") as leader:
-        leader.wait_for_line(f"{WORKING} as the leader")
+        leader.wait_until_at_work()
         held = lease_of(sandbox)["holderIdentity"]
     with ResourceManager(sandbox.folder, election(sandbox, **SHORT), name="successor") as successor:
-        successor.wait_for_line(f"{WORKING} as the leader")
+        successor.wait_until_at_work()
         sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
         assert lease_of(sandbox)["holderIdentity"] not in {held, ""}
         assert lease_of(sandbox)["leaseTransitions"] == 1
@@ -109,7 +109,7 @@ def test_a_leader_that_is_killed_is_succeeded_although_others_write_to_the_metad
     sandbox: Sandbox, shop: str
 ) -> None:
     with ResourceManager(sandbox.folder, election(sandbox, **SHORT), name="leader") as leader:
-        leader.wait_for_line(f"{WORKING} as the leader")
+        leader.wait_until_at_work()
     with ResourceManager(sandbox.folder, election(sandbox, **SHORT), name="successor") as successor:
         written = itertools.count()
 
@@ -127,20 +127,17 @@ def test_a_leader_whose_lease_somebody_else_takes_ends_with_the_reason(
     sandbox.patch("Lease", sandbox.home, LEASE, {"spec": {"holderIdentity": "usurper"}})
 
     assert leader.wait() == 1
-    assert leader.output().splitlines()[-1] == f"lost the lease {sandbox.home}/{LEASE}: usurper holds it"
+    assert leader.why_it_failed() == f"lost the lease {sandbox.home}/{LEASE}: usurper holds it"
     assert lease_of(sandbox)["holderIdentity"] == "usurper"
 
 
 @pytest.mark.parametrize("fault", [no_api_server, silent_api_server])
 def test_a_leader_that_cannot_renew_its_lease_ends(sandbox: Sandbox, shop: str, fault: Fault) -> None:
     with ResourceManager(sandbox.folder, election(sandbox, **SHORT), name="leader") as leader:
-        leader.wait_for_line(f"{WORKING} as the leader")
+        leader.wait_until_at_work()
         with fault(sandbox.control_plane):
             assert leader.wait() == 1
-        assert (
-            leader.output().splitlines()[-1]
-            == f"lost the lease {sandbox.home}/{LEASE}: it could not be renewed for 3 s"
-        )
+        assert leader.why_it_failed() == f"lost the lease {sandbox.home}/{LEASE}: it could not be renewed for 3 s"
 
 
 @pytest.mark.parametrize("fault", [no_api_server, silent_api_server])

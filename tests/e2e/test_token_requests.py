@@ -130,7 +130,7 @@ def test_without_a_limit_two_addresses_of_one_cluster_are_refused(control_plane:
         config["targetClientConnection"] = {"kubeconfig": str(file)}
         with ResourceManager(tmp_path, config) as process:
             assert process.wait() == 1
-            said = process.output().splitlines()[-1]
+            said = process.why_it_failed()
 
     assert "source and target are one cluster" in said
 

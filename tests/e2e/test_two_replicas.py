@@ -64,7 +64,7 @@ def test_a_leader_that_was_frozen_in_mid_work_for_longer_than_its_lease_writes_n
 
     assert leader.wait() == 1
     reason = f"lost the lease {sandbox.home}/{LEASE}: it could not be renewed for 10 s"
-    assert leader.output().splitlines()[-1] == reason
+    assert leader.why_it_failed() == reason
     standby.wait_until_idle()
     assert standby.terminate() == 0
     assert sandbox.policies() == expected

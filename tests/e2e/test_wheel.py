@@ -1,5 +1,6 @@
 """What is published works where nothing of the repository is."""
 
+import json
 import os
 import subprocess
 import sys
@@ -77,4 +78,4 @@ def test_the_installed_command_can_run(installed: Path, tmp_path: Path) -> None:
     done = run_installed(installed, tmp_path, "run", "resource-manager", "--config", str(config))
 
     assert done.returncode == 1
-    assert done.stdout.startswith("no kubeconfig is given")
+    assert json.loads(done.stderr.splitlines()[-1])["error"].startswith("no kubeconfig is given")

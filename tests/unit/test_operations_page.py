@@ -72,12 +72,3 @@ def test_every_event_that_is_explained_exists() -> None:
     )
 
     assert set(reasons) <= set(REASON.findall(sources))
-
-
-def test_every_line_of_the_log_that_is_explained_exists() -> None:
-    rows = re.findall(r"^\| (`.+`) \| (?:info|warning|error) \|", PAGE, re.MULTILINE)
-    texts = [text for row in rows for text in re.findall(r"`([^`]+)`", row)]
-    sources = "".join(path.read_text(encoding="utf-8") for path in REPOSITORY.glob("[ae][dn]*/**/*.py"))
-
-    assert texts
-    assert [text for text in texts if f'"{text}"' not in sources] == []

@@ -21,6 +21,11 @@ LAST_PORT: Final = 65_535
 class ListenError(OSError):
     """An address cannot be listened on; the text is one sentence."""
 
+    def __init__(self, sentence: str, field: str = "") -> None:
+        """Why, and which field of the configuration is to blame, if any."""
+        super().__init__(sentence)
+        self.field = field
+
 
 @dataclass(frozen=True, slots=True)
 class Listener:
@@ -47,15 +52,17 @@ def explained(purpose: str, where: Listener) -> Iterator[None]:
     """Turn errors into a ListenError that names the section of the configuration, and check the port first."""
     if not 0 <= where.port <= LAST_PORT:
         at = f"{where.section}.port" if where.section else "port"
-        raise ListenError(f"{at}: {where.port} is no port, which are 0 to {LAST_PORT}")
+        raise ListenError(f"{at}: {where.port} is no port, which are 0 to {LAST_PORT}", at)
     sentence = f"{where.section}: " * bool(where.section) + f"cannot listen on {where} for {purpose}"
     try:
         yield
     except OSError as error:
         reason = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else error.strerror
-        raise ListenError(f"{sentence}: {reason or error}") from error
+        is_port = error.errno in {errno.EADDRINUSE, errno.EACCES}
+        field = f"{where.section}.{'port' if is_port else 'bindAddress'}" if where.section else ""
+        raise ListenError(f"{sentence}: {reason or error}", field) from error
     except ValueError as error:
-        raise ListenError(f"{sentence}: {where.address!r} is no address") from error
+        raise ListenError(f"{sentence}: {where.address!r} is no address", f"{where.section}.bindAddress") from error
 
 
 class Door:

@@ -20,6 +20,7 @@ from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.turns import Decide, reconciled
 from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.messages import Message
 
 GRACE: Final = 5.0
 """Seconds in which turns end, and again in which the lease is given back."""
@@ -131,7 +132,7 @@ class ControllerSet:
             async with asyncio.timeout(GRACE):
                 await self._elector.release()  # so that a successor need not wait
         except TimeoutError:
-            get_logger("leader-election").warning("The lease could not be given back, it runs out by itself")
+            get_logger("leader-election").tell(Message.LEASE_NOT_RELEASED)
 
 
 async def _one_ends(endless: Collection[asyncio.Task[Any]], passing: Collection[asyncio.Task[Any]]) -> None:
@@ -146,4 +147,4 @@ def _has_failed(task: asyncio.Task[Any]) -> bool:
 
 
 def _tell_of_refusal(component: str, problem: str) -> None:
-    get_logger(component).warning("Event was not recorded", error=problem)
+    get_logger(component).tell(Message.EVENT_NOT_RECORDED, error=problem)

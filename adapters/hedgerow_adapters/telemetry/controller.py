@@ -21,6 +21,7 @@ from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.runner import keys_under_way
 from hedgerow_adapters.runtime.write_conflicts import WriteConflict
 from hedgerow_adapters.telemetry.logs import begin_reconciliation, end_reconciliation, get_logger
+from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.troubles import ReadingTelemetry
 
@@ -84,8 +85,8 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         is_absent = cause == "absent"
         if is_absent or (isinstance(problem, Refused) and problem.error.is_unproven_absence):
             self._cache_metrics.waiting_for_definition(str(watched.resource)).set(1)
-        if is_absent and self._is_news("absent", watched.resource):
-            self._log.warning("Nothing to do before the API server knows the resource", resource=watched.resource)
+        if is_absent and self._is_news(("absent", watched.resource)):
+            self._log.tell(Message.IDLE, resource=watched.resource)
 
     @override
     def resumed(self, watched: Watched) -> None:
@@ -104,7 +105,7 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
 
     @override
     def started(self, keys: int) -> None:
-        self._log.info("Starting workers", workers=self._workers, keys=keys)
+        self._log.tell(Message.STARTING_WORKERS, workers=self._workers, keys=keys)
 
     @override
     def added(self, depth: int) -> None:
@@ -140,24 +141,23 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         elif result != "requeue":
             self._failing_since.pop(key, None)
         self._note_recovery(key)
-        self._log.debug("Reconciled", result=result, seconds=seconds)
+        self._log.tell(Message.RECONCILED, result=result, seconds=seconds)
         end_reconciliation()
 
     @override
     def acted(self, key: ObjectKey, action: Action) -> None:
         kind = KINDS[type(action)]
         self._metrics.plan_actions(kind).inc()
-        self._log.info("Carried out", action=kind, resource=action.resource, key=action.key, reason=action.reason)
+        self._log.tell(Message.CARRIED_OUT, action=kind, resource=action.resource, key=action.key, reason=action.reason)
 
     @override
     def not_written(self, key: ObjectKey, failed: NotWritten) -> None:
         """Say what could not be done and why, once where all are hit alike; a lost race is nothing to worry about."""
         action, kind = failed.action, KINDS[type(failed.action)]
         whose = None if failed.hits_all else key
-        is_news = not failed.is_race and self._is_news("write", kind, action.resource, failed.problem, whose)
-        tell = self._log.error if is_news else self._log.debug
-        tell("Could not carry out", action=kind, resource=action.resource, key=action.key,
-             reason=action.reason, error=failed.problem)  # fmt: skip
+        is_news = not failed.is_race and self._is_news(("write", kind, action.resource, failed.problem, whose))
+        self._log.tell(Message.NOT_CARRIED_OUT, again=not is_news, action=kind, resource=action.resource,
+                       key=action.key, reason=action.reason, error=failed.problem)  # fmt: skip
 
     @override
     def refused(self, key: ObjectKey, failures: Sequence[Failure]) -> None:
@@ -165,11 +165,11 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
             self._metrics.terminal_errors.inc()
         self._refused[key] = frozenset(failures)
         for failure in failures:
-            self._once(self._log.error, "failed", key, failure)("Could not reconcile", error=failure)
+            self._once(("failed", key, failure), Message.NOT_RECONCILED, error=failure)
 
     @override
     def warned(self, key: ObjectKey, event: Event) -> None:
-        self._once(self._log.warning, "warned", key, event)("Warned", reason=event.reason, note=event.note)
+        self._once(("warned", key, event), Message.WARNED, reason=event.reason, note=event.note)
 
     def _note_recovery(self, key: ObjectKey) -> None:
         """Note that what went wrong with a key does so no longer: the next time it is news."""
@@ -183,27 +183,27 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
     def raised(self, key: ObjectKey, error: Exception) -> None:
         """Show a defect with its traceback; a reconciliation that took too long is none."""
         if isinstance(error, TimeoutError):
-            self._log.error("Reconciliation took too long")
+            self._log.tell(Message.TOO_LONG)
             return
         self._metrics.panics.inc()
-        self._log.error("Reconciliation ended with a defect", exc_info=error)
+        self._log.tell(Message.DEFECT, exc_info=error)
 
     @override
     def unmapped(self, resource: Resource, error: Exception) -> None:
         """Show a defect in a mapping: the keys that a change concerns are not known, a resync finds them."""
         self._metrics.panics.inc()
-        self._log.error("Could not map a change", resource=resource, exc_info=error)
+        self._log.tell(Message.NOT_MAPPED, resource=resource, exc_info=error)
 
     @override
     def deletions_held(self, key: ObjectKey, deletions: int) -> None:
         self._metrics.deletion_guard_stops.inc()
-        self._once(self._log.error, "held", key)("Held deletions back", deletions=deletions)
+        self._once(("held", key), Message.HELD, deletions=deletions)
 
     @override
     def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
         self._metrics.conflicts.inc()
-        self._log.warning(
-            "Write conflict", what=conflict, resource=conflict.action.resource, key=conflict.action.key, wait=wait
+        self._log.tell(
+            Message.CONFLICT, what=conflict, resource=conflict.action.resource, key=conflict.action.key, wait=wait
         )
 
     @override
@@ -215,4 +215,4 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         self._metrics.cache_wait.observe(seconds)
         if not caught_up:
             self._metrics.cache_wait_timeouts.inc()
-            self._once(self._log.warning, "behind")("Caches do not show own writes")
+            self._once("behind", Message.CACHES_BEHIND)

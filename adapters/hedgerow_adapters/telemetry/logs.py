@@ -1,9 +1,9 @@
 """Log lines: which are written, and how they look.
 
-A line has a constant message and data as keys and values: `log.info("Starting workers", count=5)`. Lines of libraries
-that use the standard library's logging come out alike. Exceptions are shown with their traceback and never with the
-values of variables, which may be Secrets. A line that cannot be written is dropped: neither a full disk nor a broken
-pipe ends a controller.
+A line has a message of the registry and data as keys and values: `log.tell(Message.STARTING_WORKERS, keys=5)`. What
+libraries write to the standard library's logging comes out alike. Exceptions are shown with their traceback and never
+with the values of variables, which may be Secrets. A line that cannot be written is dropped: neither a full disk nor a
+broken pipe ends a controller.
 
 Source: managed-resources §3.1 (`logLevel`, `logFormat`), §4.1.
 """
@@ -23,6 +23,7 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor
 
 from hedgerow.machinery.controller import SINGLETON
 from hedgerow.machinery.objects import ObjectKey
+from hedgerow_adapters.telemetry.messages import Message
 
 Level: TypeAlias = Literal["debug", "info", "error"]
 Format: TypeAlias = Literal["json", "text"]
@@ -32,9 +33,30 @@ _PLAIN: Final = frozenset({str, int, float, bool, type(None), list, tuple, dict}
 """Types of values that both formats show well; a subclass, such as a key, has a better spelling of its own."""
 
 
-def get_logger(name: str) -> FilteringBoundLogger:
-    """A logger whose lines say where they come from; it keeps the configuration in force when it is used first."""
-    return cast("FilteringBoundLogger", structlog.get_logger(logger_name=name))
+class Log:
+    """Writes lines that have some members in common."""
+
+    def __init__(self, bound: FilteringBoundLogger) -> None:
+        self._bound = bound
+
+    def bind(self, **members: object) -> "Log":
+        """A log whose lines have these members as well."""
+        return Log(self._bound.bind(**members))
+
+    def tell(self, message: Message, *, again: bool = False, **members: object) -> None:
+        """Write a line at the message's level; one that was said a short while ago only shows at level `debug`."""
+        write = self._bound.debug if again else getattr(self._bound, message.severity)
+        write(message.text, **members)
+
+    @property
+    def is_verbose(self) -> bool:
+        """True if lines of level `debug` are written."""
+        return bool(self._bound.is_enabled_for(logging.DEBUG))
+
+
+def get_logger(name: str) -> Log:
+    """A log whose lines say where they come from; it keeps the configuration in force when it is used first."""
+    return Log(cast("FilteringBoundLogger", structlog.get_logger(logger_name=name)))
 
 
 def configure_logs(level: Level, log_format: Format, stream: TextIO | None = None) -> None:
@@ -120,7 +142,7 @@ class _LibraryLines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a library's record."""
         try:
-            event: Any = {"event": record.getMessage(), "logger_name": record.name}
+            event: Any = {"event": Message.LIBRARY.text, "logger_name": record.name, "text": record.getMessage()}
             if record.exc_info:
                 event["exc_info"] = record.exc_info
             for processor in self._processors:

@@ -7,14 +7,15 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from structlog.typing import FilteringBoundLogger
 from typing_extensions import override
 
 from hedgerow.machinery.objects import Resource
 from hedgerow_adapters.informer.informer import Watched
 from hedgerow_adapters.listening.connections import ConnectionObserver
+from hedgerow_adapters.telemetry.logs import Log
+from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_adapters.telemetry.metrics import ReadingMetrics
 
 REMINDER: Final = 600.0
@@ -72,17 +73,17 @@ class Repetition:
 class Teller:
     """Has a log, and says in it what is news; what was said a short while ago only shows at level `debug`."""
 
-    def __init__(self, log: FilteringBoundLogger, clock: Callable[[], float]) -> None:
+    def __init__(self, log: Log, clock: Callable[[], float]) -> None:
         self._log: Final = log
         self._clock: Final = clock
         self._repetition: Final = Repetition()
 
-    def _is_news(self, *trouble: Hashable) -> bool:
+    def _is_news(self, trouble: Hashable) -> bool:
         return self._repetition.is_news(trouble, self._clock())
 
-    def _once(self, say: Callable[..., Any], *trouble: Hashable) -> Callable[..., Any]:
-        """The log's method to say a trouble with; that of level `debug` if it was said a short while ago."""
-        return say if self._is_news(*trouble) else self._log.debug
+    def _once(self, trouble: Hashable, message: Message, **members: object) -> None:
+        """Say a trouble; again only after a while."""
+        self._log.tell(message, again=not self._is_news(trouble), **members)
 
 
 class ReadingTelemetry(Teller):
@@ -90,7 +91,7 @@ class ReadingTelemetry(Teller):
 
     def __init__(
         self,
-        log: FilteringBoundLogger,
+        log: Log,
         metrics: ReadingMetrics,
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -108,15 +109,16 @@ class ReadingTelemetry(Teller):
         """Count the end of a list or watch; a problem that is news, and may not mend itself, is worth a line."""
         self._cache_metrics.watch_restarts(str(watched.resource), cause).inc()
         if problem is None:
-            self._log.debug("Watch ended", resource=watched.resource, cause=cause)
+            self._log.tell(Message.WATCH_ENDED, resource=watched.resource, cause=cause)
             return
         trouble = ("watch", cause) if cause in _COMMON else ("watch", cause, str(problem))
         now = self._clock()
         since = self._concerned.setdefault(trouble, {}).setdefault(watched, now)
         may_pass = cause in _MENDS_ITSELF and now - since < TRANSIENT
-        is_news = not may_pass and self._is_news(*trouble)
-        tell = self._log.warning if is_news else self._log.debug
-        tell("Watch interrupted", resource=watched.resource, cause=cause, error=problem)
+        is_news = not may_pass and self._is_news(trouble)
+        self._log.tell(
+            Message.WATCH_INTERRUPTED, again=not is_news, resource=watched.resource, cause=cause, error=problem
+        )
 
     def resumed(self, watched: Watched) -> None:
         """Say that what was said before is over, once the last watch that it concerned works again."""
@@ -127,7 +129,7 @@ class ReadingTelemetry(Teller):
                 self._owes_the_end |= self._repetition.ended(trouble)
         if self._owes_the_end and not self._concerned:
             self._owes_the_end = False
-            self._log.info("Watches are back")
+            self._log.tell(Message.WATCHES_BACK)
 
     def keeps(self, resource: Resource, silence: Callable[[], float]) -> None:
         """Let a cache's silence be asked for with the other metrics; of several of a resource the longest."""
@@ -138,7 +140,7 @@ class ReadingTelemetry(Teller):
     def synced(self) -> None:
         """The caches are complete."""
         self._cache_metrics.cache_sync_timestamp.set(self._unix_time())
-        self._log.info("Caches are complete")
+        self._log.tell(Message.CACHES_COMPLETE)
 
 
 class ListenerTelemetry(Teller, ConnectionObserver):
@@ -146,7 +148,7 @@ class ListenerTelemetry(Teller, ConnectionObserver):
 
     def __init__(
         self,
-        log: FilteringBoundLogger,
+        log: Log,
         clock: Callable[[], float],
         *,
         on_closed: Callable[[str], None] = lambda _reason: None,
@@ -157,18 +159,18 @@ class ListenerTelemetry(Teller, ConnectionObserver):
     @override
     def handshake_failed(self, problem: str) -> None:
         self._on_closed("handshake")
-        self._once(self._log.warning, "handshake", problem)("TLS handshake failed", error=cut(problem))
+        self._once(("handshake", problem), Message.HANDSHAKE_FAILED, error=cut(problem))
 
     @override
     def malformed(self, problem: str) -> None:
         self._on_closed("malformed")
-        self._log.debug("Malformed request", error=cut(problem))
+        self._log.tell(Message.MALFORMED, error=cut(problem))
 
     @override
     def crowded(self, *, refused: bool) -> None:
         self._on_closed("refused" if refused else "crowded")
         if self._is_news("crowded"):
-            self._log.warning("Too many connections")
+            self._log.tell(Message.CROWDED)
 
     @override
     def overdue(self) -> None:
@@ -176,7 +178,7 @@ class ListenerTelemetry(Teller, ConnectionObserver):
 
     @override
     def cannot_accept(self, problem: str) -> None:
-        self._once(self._log.error, "accept", problem)("Cannot take connections", error=cut(problem))
+        self._once(("accept", problem), Message.CANNOT_ACCEPT, error=cut(problem))
 
 
 def cut(text: str) -> str:

@@ -7,19 +7,19 @@ such as connections without TLS, is said once in a while.
 Source: webhooks-and-tokens §3.1.
 """
 
-import logging
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import Final
 
 from prometheus_client import Counter, Gauge, Histogram
-from structlog.typing import FilteringBoundLogger
 from typing_extensions import override
 
 from hedgerow.admission import AdmissionRequest, Allowed, Denied, Mutated
 from hedgerow.admission.webhook import INVALID
 from hedgerow_adapters.admission.reviewer import AdmissionObserver
 from hedgerow_adapters.telemetry.handshakes import HandshakeFailure, handshake_failure
+from hedgerow_adapters.telemetry.logs import Log
+from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_adapters.telemetry.metrics import PlainRegistry, SeriesOf
 from hedgerow_adapters.telemetry.troubles import ListenerTelemetry, cut
 
@@ -81,7 +81,7 @@ class WebhookMetrics:
 class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
     """Turns what an admission server reports into metrics and lines."""
 
-    def __init__(self, metrics: WebhookMetrics, log: FilteringBoundLogger, clock: Callable[[], float]) -> None:
+    def __init__(self, metrics: WebhookMetrics, log: Log, clock: Callable[[], float]) -> None:
         super().__init__(log, clock, on_closed=lambda reason: metrics.server.closed(reason).inc())
         self._server = metrics.server
         self._at = metrics.at
@@ -103,8 +103,9 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
             self._at[path].decisions("unchanged").inc()
             return
         self._at[path].decisions("changed").inc()
-        if self._log.is_enabled_for(logging.DEBUG):
-            self._log.debug("Changed", rules=[mutation.rule for mutation in allowed.mutations], **_about(path, request))
+        if self._log.is_verbose:
+            rules = [mutation.rule for mutation in allowed.mutations]
+            self._about(path, request).tell(Message.CHANGED, rules=rules)
 
     @override
     def denied(self, path: str, request: AdmissionRequest, denied: Denied) -> None:
@@ -112,30 +113,27 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
 
         That the cluster could not be read hits many alike, so it is said once in a while.
         """
-        about = _about(path, request)
+        about = self._about(path, request)
         self._at[path].decisions("undecided" if denied.is_undecided else "denied").inc()
         if not denied.is_undecided:
             why = {"fields": _fields(denied)} if denied.code == INVALID else {"error": cut(denied.message)}
-            self._log.info("Denied", code=denied.code, reason=cut(denied.reason), **why, **about)
+            about.bind(**why).tell(Message.DENIED, code=denied.code, reason=cut(denied.reason))
             return
-        self._once(self._log.error, "denied", path, denied.message)(
-            "Could not decide", error=cut(denied.message), **about
-        )
+        is_news = self._is_news(("denied", path, denied.message))
+        about.tell(Message.UNDECIDED, again=not is_news, error=cut(denied.message))
 
     @override
     def unreadable(self, path: str, problem: str) -> None:
-        self._once(self._log.warning, "unreadable", path)("Could not read a review", webhook=path, error=cut(problem))
+        self._once(("unreadable", path), Message.UNREADABLE_REVIEW, webhook=path, error=cut(problem))
 
     @override
     def crowded_out(self, path: str, problem: str) -> None:
-        self._once(self._log.warning, "crowded out", path)(
-            "Too many reviews at once, refused with 429", webhook=path, error=problem
-        )
+        self._once(("crowded out", path), Message.CROWDED_OUT, webhook=path, error=problem)
 
     @override
     def raised(self, path: str, request: AdmissionRequest, error: Exception) -> None:
         self._server.panics.inc()
-        self._log.error("Review ended with a defect", exc_info=error, **_about(path, request))
+        self._about(path, request).tell(Message.REVIEW_DEFECT, exc_info=error)
 
     @override
     def handshake_failed(self, problem: str) -> None:
@@ -149,32 +147,31 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
         if left <= timedelta(0):
             self.certificate_expired(not_after)
         elif left < SOON:
-            self._log.error("Serving certificate expires soon", not_after=not_after.isoformat())
+            self._log.tell(Message.CERTIFICATE_EXPIRES, not_after=not_after.isoformat())
         else:
-            self._log.info("Serving certificate read", not_after=not_after.isoformat())
+            self._log.tell(Message.CERTIFICATE_READ, not_after=not_after.isoformat())
 
     @override
     def certificate_expired(self, not_after: datetime) -> None:
-        self._log.error("Serving certificate has expired", not_after=not_after.isoformat())
+        self._log.tell(Message.CERTIFICATE_EXPIRED, not_after=not_after.isoformat())
 
     @override
     def certificate_unreadable(self, problem: str) -> None:
         self._server.certificates.inc()
         self._server.certificate_errors.inc()
-        self._log.error("Cannot use the serving certificate", error=problem)
+        self._log.tell(Message.CERTIFICATE_UNUSABLE, error=problem)
+
+    def _about(self, path: str, request: AdmissionRequest) -> Log:
+        """The log of one review, in words that hold nothing of the object but where it is."""
+        return self._log.bind(
+            webhook=path,
+            operation=cut(request.operation),
+            resource=cut(request.resource.resource),
+            key=cut(str(request.key)),
+            uid=cut(request.uid),
+        )
 
 
 def _fields(denied: Denied) -> str:
     causes = (denied.details or {}).get("causes", ())
     return cut(", ".join(dict.fromkeys(cause["field"] for cause in causes)))
-
-
-def _about(path: str, request: AdmissionRequest) -> dict[str, object]:
-    """Who is concerned, in words that hold nothing of the object but where it is."""
-    return {
-        "webhook": path,
-        "operation": cut(request.operation),
-        "resource": cut(request.resource.resource),
-        "key": cut(str(request.key)),
-        "uid": cut(request.uid),
-    }

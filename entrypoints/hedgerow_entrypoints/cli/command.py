@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 
 from hedgerow.version import __version__
+from hedgerow_entrypoints.cli.process_command import is_of_process, tell_in_log
 from hedgerow_entrypoints.errors import CommandError, note
 from hedgerow_entrypoints.process.memory import search_seldom
 
@@ -89,6 +90,8 @@ def main(arguments: Sequence[str] | None = None, command: click.Command = hedger
         note("interrupted")
         code = INTERRUPTED
     except click.ClickException as error:
+        if is_of_process(error):
+            tell_in_log(error)
         _explain(error)
         code = FAILED
     except ReaderGoneError:

@@ -36,6 +36,7 @@ def _heartbeat(configuration: RsyslogRelpConfiguration, _cluster_id: str) -> Con
 def _settings(configuration: RsyslogRelpConfiguration) -> ProcessSettings:
     return ProcessSettings(
         source=configuration.client_connection,
+        source_field="clientConnection.kubeconfig",
         server=configuration.server,
         leader_election=configuration.leader_election,
         log_level=configuration.log_level,

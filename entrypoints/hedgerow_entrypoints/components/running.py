@@ -3,15 +3,17 @@
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from hedgerow.machinery.configuration.reading import Decoded
 from hedgerow.version import __version__
 from hedgerow_adapters.telemetry.logs import Format, Level, configure_logs, get_logger
+from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_entrypoints.components.registry import Component
 from hedgerow_entrypoints.errors import CommandError
+from hedgerow_entrypoints.fatal import tell_causes
 from hedgerow_entrypoints.process.memory import leave_out_what_exists
 from hedgerow_entrypoints.process.process import Process
 
@@ -20,17 +22,19 @@ if TYPE_CHECKING:
 
 
 def run_component(
-    component: Component[Any], flags: Sequence[tuple[str, str]], decoded: Decoded[Any], record: str | None
+    component: Component[Any], flags: Mapping[str, str], decoded: Decoded[Any], record: str | None
 ) -> None:
-    """Run the process of a component until it is told to stop; `flags` are for the first lines of its log."""
+    """Run the process of a component until it is told to stop; `flags` are for the first line of its log.
+
+    Raises CommandError if it cannot start; one that cannot go on ends the process.
+    """
     configuration = decoded.configuration
     settings = component.settings(configuration).with_kubeconfigs(os.environ)
     configure_logs(cast("Level", settings.log_level), cast("Format", settings.log_format))
     log = get_logger(component.name)
-    for line in (f"Starting {component.name} {__version__}", *(f"FLAG: --{name}={value}" for name, value in flags)):
-        log.info(line)
+    log.tell(Message.STARTING, component=component.name, version=__version__, flags=dict(flags))
     for warning in decoded.warnings:
-        log.warning("Configuration is odd", warning=warning)
+        log.tell(Message.ODD_CONFIGURATION, warning=warning)
     webhooks = component.webhooks(configuration)
     recording = _recording(record, component, configuration) if record is not None else None
     leave_out_what_exists()
@@ -38,10 +42,9 @@ def run_component(
     try:
         with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
             runner.run(process.run())
-    except OSError:
-        # Commands take an OSError for one of their output, and tell no cause. Log lines raise none.
-        log.exception("The process failed")
-        sys.exit(1)
+    except CommandError as error:
+        tell_causes(log, error, decoded.as_written)
+        sys.exit(error.exit_code)
 
 
 def _recording(path: str, component: Component[Any], configuration: Any) -> "Recording":

@@ -28,6 +28,7 @@ from hedgerow_adapters.listening.connections import FileBudget
 from hedgerow_adapters.probes import Check, SharedCheck
 from hedgerow_adapters.runtime.caches import Caches, View
 from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.troubles import ReadingTelemetry
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
@@ -83,10 +84,14 @@ class Admission:
                 where, certificates, self._exchange, limits=self._limits, files=files, observer=self._observer
             )
             await self._serving.enter_async_context(server.serving())
-        except (CertificateError, ListenError) as error:
-            raise CommandError(f"cannot serve webhooks: {error}") from error
+        except ListenError as error:
+            raise CommandError(f"cannot serve webhooks: {error}", field=error.field) from error
+        except CertificateError as error:
+            name = "clientCAFile" if authorities and authorities in str(error) else "serverCertDir"
+            raise CommandError(f"cannot serve webhooks: {error}", field=f"server.webhooks.tls.{name}") from error
         self._check_server = SharedCheck(server.check)
-        self._log.info("Serving webhooks", address=where, webhooks=sorted({webhook.name for webhook in self._webhooks}))
+        names = sorted({webhook.name for webhook in self._webhooks})
+        self._log.tell(Message.SERVING_WEBHOOKS, address=where, webhooks=names)
 
     async def settle(self) -> None:
         """Wait until everything that webhooks read is known, so that none has to wait for it."""

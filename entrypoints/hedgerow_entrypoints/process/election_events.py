@@ -19,6 +19,7 @@ from hedgerow_adapters.protocol.transport import Transport
 from hedgerow_adapters.runtime.controller_set import Elector
 from hedgerow_adapters.runtime.events import EventRecorder
 from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.troubles import Repetition
 
@@ -74,10 +75,9 @@ class ElectionEvents:
             self._record("became leader")
         elif event.kind in _GONE:
             self._metrics.leads(self._lease.name, is_leading=False)
-        tell = self._log.error if event.kind in {EventKind.LOST, *_TROUBLES} else self._log.info
-        if not self._is_news(event):
-            tell = self._log.debug
-        tell("Leader election", what=event.kind.value, detail=event.detail)
+        is_trouble = event.kind in {EventKind.LOST, *_TROUBLES}
+        message = Message.ELECTION_TROUBLE if is_trouble else Message.LEADER_ELECTION
+        self._log.tell(message, again=not self._is_news(event), what=event.kind.value, detail=event.detail)
 
     def _is_news(self, event: ElectionEvent) -> bool:
         if event.kind in _TROUBLES:

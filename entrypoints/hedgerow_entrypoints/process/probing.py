@@ -16,6 +16,7 @@ from hedgerow_adapters.probes import LIMITS, Check, Checks, Endpoint, Ports, Sha
 from hedgerow_adapters.protocol.transport import Request, Transport, TransportError
 from hedgerow_adapters.runtime.clusters import Clusters
 from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.troubles import ListenerTelemetry
 
@@ -81,4 +82,4 @@ def _caches_are_complete(readers: Sequence[IsComplete], clusters: Sequence[Clust
 
 
 def _tell(endpoint: str, problems: Mapping[str, str]) -> None:
-    get_logger("probes").info("Probe failed", endpoint=endpoint, **problems)
+    get_logger("probes").tell(Message.PROBE_FAILED, endpoint=endpoint, checks=dict(problems))

@@ -43,6 +43,7 @@ from hedgerow_adapters.runtime.steps import Render, no_charts
 from hedgerow_adapters.runtime.turns import Decide, reconciled
 from hedgerow_adapters.telemetry.controller import ControllerTelemetry
 from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.election_events import ElectionEvents
@@ -99,7 +100,7 @@ class Process:
                 await self._run(stack)
             finally:
                 self._limit_the_stop()
-        self._log.info("Stopped")
+        self._log.tell(Message.STOPPED)
 
     async def _run(self, stack: contextlib.AsyncExitStack) -> None:
         stack.callback(asyncio.create_task(give_memory_back()).cancel)
@@ -116,7 +117,7 @@ class Process:
         try:
             await stack.enter_async_context(served)
         except ListenError as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(str(error), field=error.field) from error
         if admission is not None:
             stack.push_async_callback(admission.end)
             await admission.start(files)
@@ -166,7 +167,7 @@ class Process:
         """The id of the source cluster, which must not be the target as well where that has a problem."""
         asks, problem = (self._component, random.random), self._settings.problem_of_one_cluster
         if problem is not None and await are_one_cluster(clusters.source, clusters.target, *asks):
-            raise CommandError(str(problem))
+            raise CommandError(problem.body, field=problem.path)
         return await determine_cluster_id(self._settings.cluster_id, clusters.source, *asks)
 
     def _listen_for_signals(self) -> None:
@@ -177,7 +178,7 @@ class Process:
             if self._is_told:
                 os._exit(1)
             self._is_told = True
-            self._log.info("Stopping")
+            self._log.tell(Message.STOPPING)
             self._stop.set()
             self._limit_the_stop()
 
@@ -198,26 +199,28 @@ class Process:
 
     async def _clusters(self, stack: contextlib.AsyncExitStack) -> Clusters:
         settings = self._settings
-        connection = await self._connection(settings.source)
+        connection = await self._connection(settings.source, settings.source_field)
         source = await self._access(stack, connection, settings.source, "source")
         if settings.target is None:
             return Clusters.single(source)
-        target = await self._connection(settings.target)
-        if settings.problem_of_one_cluster is not None and target.server == connection.server:
-            raise CommandError(str(settings.problem_of_one_cluster))
+        target = await self._connection(settings.target, settings.target_field)
+        problem = settings.problem_of_one_cluster
+        if problem is not None and target.server == connection.server:
+            raise CommandError(problem.body, field=problem.path)
         return Clusters(target=await self._access(stack, target, settings.target, "target"), source=source)
 
     async def _access(
         self, stack: contextlib.AsyncExitStack, connection: Connection, settings: ClientConnection, name: str
     ) -> Access:
         count = self._metrics.request_sent
+        log = self._log.bind(connection=name, server=connection.server)
         throttled = HttpTransport(
             connection,
             qps=settings.qps,
             burst=settings.burst,
             on_request=count,
-            on_outage=lambda problem: self._log.error("API server is unreachable, trying again", error=problem),
-            on_recovery=lambda: self._log.info("API server is reachable again"),
+            on_outage=lambda problem: log.tell(Message.SERVER_UNREACHABLE, error=problem),
+            on_recovery=lambda: log.tell(Message.SERVER_REACHABLE),
         )
         others = (HttpTransport(connection, on_request=count) for _ in range(2))
         transport, unthrottled, for_webhooks = [await stack.enter_async_context(each) for each in (throttled, *others)]
@@ -227,23 +230,23 @@ class Process:
         return Access(same_cluster, settings.namespaces, resync_period, unthrottled, for_webhooks)
 
     def _tell_of_unknown_cluster(self, connection: str) -> None:
-        caveat = "It would not be noticed if a connection led to another cluster"
-        self._log.warning(caveat, on=connection, error="missing permission: get namespaces named kube-system")
+        missing = "missing permission: get namespaces named kube-system"
+        self._log.tell(Message.UNKNOWN_CLUSTER, connection=connection, error=missing)
 
-    async def _connection(self, settings: ClientConnection, *, is_quiet: bool = False) -> Connection:
+    async def _connection(self, settings: ClientConnection, field: str, *, is_quiet: bool = False) -> Connection:
         def tell(problem: str) -> None:
             if not is_quiet:
-                self._log.error("Changed credentials are not usable, the last ones stay in use", error=problem)
+                self._log.tell(Message.CREDENTIALS_UNUSABLE, field=field, error=problem)
 
         connection = await load_connection(settings.kubeconfig, on_unusable=tell)
         if isinstance(connection, Failure):
-            raise CommandError(connection.failure())
+            raise CommandError(connection.failure(), field=field)
         return connection.unwrap()
 
     async def _compete(self, source: Access) -> ElectionEvents:
         """The election, which shares neither its thread nor its connection with anything else."""
         # Its own credentials as well: they are renewed on its thread, and the others tell if they are not usable.
-        connection = await self._connection(self._settings.source, is_quiet=True)
+        connection = await self._connection(self._settings.source, self._settings.source_field, is_quiet=True)
         transport = HttpTransport(connection, max_in_flight=1, on_request=self._metrics.request_sent)
         return ElectionEvents(
             self._component,
@@ -252,7 +255,7 @@ class Process:
             partial(ElectorThread, transport, on_stuck=partial(end_stuck_process, self._component)),
             events=source.urgent,
             metrics=self._metrics,
-            on_refusal=lambda problem: self._log.warning("Event was not recorded", error=problem),
+            on_refusal=lambda problem: self._log.tell(Message.EVENT_NOT_RECORDED, error=problem),
         )
 
     async def _work(self, declared: Sequence[Controller[Any]], caches: Caches, admission: "Admission | None") -> None:
@@ -291,9 +294,8 @@ class Process:
         """Say what a controller does once this process leads and it has read what it needs."""
         if self._election is not None and not await self._election.elector.wait_until_leading():
             return
-        role = "as the leader" if self._election else "without leader election"
+        role = "leader" if self._election else "without leader election"
         await runner.synced.wait()
         leave_out_what_exists()
-        watched = ", ".join(str(watch.resource) for watch in runner.controller.watches)
-        reads = f" and watches {watched}" if watched else ""
-        self._log.info(f"Controller {runner.controller.name} works {role}{reads}")
+        watches = [str(watch.resource) for watch in runner.controller.watches]
+        self._log.tell(Message.CONTROLLER_WORKS, controller=runner.controller.name, role=role, watches=watches)

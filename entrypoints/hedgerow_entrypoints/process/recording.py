@@ -9,6 +9,7 @@ from hedgerow.machinery.recording.playback import Redaction
 from hedgerow.version import __version__
 from hedgerow_adapters.recording import Recorder, RecordFile
 from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_entrypoints.errors import CommandError
 
 
@@ -24,7 +25,7 @@ class Recording:
         try:
             self._file = RecordFile(Path(path), self._tell_of_end)
         except OSError as error:
-            raise CommandError(f"error opening record: {path}: {error.strerror}") from error
+            raise CommandError(f"error opening record: {path}: {error.strerror}", field="--record") from error
 
     def begin(self, cluster_id: str) -> Recorder:
         """Begin the record, once the effective id of the source cluster is known."""
@@ -36,7 +37,7 @@ class Recording:
         self._file.close()
 
     def _tell_of_end(self, problem: str) -> None:
-        self._log.error("Decisions are not recorded any more", error=problem)
+        self._log.tell(Message.RECORDING_ENDED, error=problem)
 
     def _tell_of_gap(self, problem: str) -> None:
-        self._log.error("Decision was not recorded", error=problem)
+        self._log.tell(Message.RECORDING_GAP, error=problem)

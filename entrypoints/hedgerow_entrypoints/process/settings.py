@@ -19,6 +19,9 @@ class ProcessSettings:
     """The way to the cluster with its Lease and its orders."""
     target: ClientConnection | None = None
     """The way to the cluster that it looks after; none: the source."""
+    source_field: str = "sourceClientConnection.kubeconfig"
+    """Where the kubeconfig of the source is named: a field of the configuration, or an environment variable."""
+    target_field: str = "targetClientConnection.kubeconfig"
     server: Server
     leader_election: LeaderElection
     log_level: str = "info"
@@ -41,9 +44,13 @@ class ProcessSettings:
         Source: managed-resources §4.1.
         """
         source, target = environment.get("KUBECONFIG"), environment.get("TARGET_KUBECONFIG")
-        settings = replace(self, source=replace(self.source, kubeconfig=source)) if source else self
+        settings = self
+        if source:
+            stated = replace(self.source, kubeconfig=source)
+            settings = replace(settings, source=stated, source_field="KUBECONFIG")
         if target and settings.target is not None:
-            settings = replace(settings, target=replace(settings.target, kubeconfig=target))
+            stated = replace(settings.target, kubeconfig=target)
+            settings = replace(settings, target=stated, target_field="TARGET_KUBECONFIG")
         return settings
 
     def restricted(self, controller: Controller[Config]) -> Controller[Config]:

@@ -20,6 +20,7 @@ from hedgerow_adapters.informer.recovery import Recovery, restart_delay
 from hedgerow_adapters.kubernetes.live_reads import Questions
 from hedgerow_adapters.runtime.clusters import Access
 from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_entrypoints.errors import CommandError
 
 _IDENTITY: Final = ObjectQuestion(CONFIG_MAPS, CLUSTER_IDENTITY, Cluster.SOURCE)
@@ -37,7 +38,7 @@ async def determine_cluster_id(configured: str, source: Access, component: str, 
     identity = await _answer(_IDENTITY, source, component, random) if asks_for_identity(configured) else _NOBODY_ASKED
     found = cluster_id(configured, identity)
     if isinstance(found, Failure):
-        raise CommandError(found.failure())
+        raise CommandError(found.failure(), field="controllers.clusterID")
     return found.unwrap()
 
 
@@ -57,7 +58,7 @@ async def _answer(question: ObjectQuestion, access: Access, component: str, rand
         attempts += 1
         if answer.message != said:
             said = answer.message
-            log.error("Cluster id cannot be determined, trying again", error=said)
+            log.tell(Message.NO_CLUSTER_ID, error=said)
         if await recovery.pause(restart_delay(attempts, random())):
             attempts = 0
     return answer

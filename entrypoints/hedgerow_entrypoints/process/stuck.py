@@ -10,9 +10,8 @@ import threading
 import traceback
 from typing import Final, Never
 
-import click
-
 from hedgerow_adapters.telemetry.logs import get_logger
+from hedgerow_adapters.telemetry.messages import Message
 
 _TELLING: Final = 2.0
 """Seconds for the last words."""
@@ -27,7 +26,6 @@ def end_stuck_process(component: str, problem: str) -> Never:
 
 
 def _tell(component: str, problem: str) -> None:
-    click.echo(problem)
     frame = sys._current_frames().get(threading.main_thread().ident or 0)  # noqa: SLF001 -- the documented name
     stacktrace = "".join(traceback.format_stack(frame)) if frame is not None else ""
-    get_logger(component).error("Process is stuck", error=problem, stacktrace=stacktrace)
+    get_logger(component).tell(Message.STUCK, error=problem, stacktrace=stacktrace)

@@ -16,7 +16,7 @@ class Manager(ResourceManager):
 
     def wait_until_idle(self, timeout: float = PATIENCE) -> None:
         """Returns once every controller has looked at all that there was when it began, and no queue holds a key."""
-        self.wait_for_line(f"Controller {CONTROLLER} works", timeout)
+        self.wait_until_working(CONTROLLER, timeout)
         keys = {line["controller"]: line["keys"] for line in self.log_lines("Starting workers")}
         assert CONTROLLER in keys
         self.wait_for(lambda: is_idle(self.metrics(), keys), "is not idle", timeout)

@@ -43,7 +43,7 @@ async def test_ten_hostile_secrets_at_once_cost_neither_lease_nor_probes_nor_oth
     answered = 0
 
     with Manager(sandbox.folder, sandbox.configuration(leaderElection=election)) as process:
-        await asyncio.to_thread(process.wait_for_line, f"Controller {CONTROLLER} works")
+        await asyncio.to_thread(process.wait_until_working, CONTROLLER)
         before = sandbox.get(lease)["spec"]
         names = [f"hostile-{number}" for number in range(HOSTILE)]
         secrets = [hostile_secret(sandbox, name) for name in names]

@@ -146,28 +146,25 @@ def test_a_file_that_is_no_valid_configuration_is_said_in_a_sentence(
     assert hedgerow(*arguments, "config.yaml") == (1, "", f"{sentence}\n")
 
 
-def test_a_process_says_all_errors_in_one_line_in_the_words_of_the_reference(hedgerow: Hedgerow, folder: Path) -> None:
-    run = ("run", "resource-manager", "--config", "config.yaml")
+def test_a_process_says_each_error_in_a_line_of_its_log(hedgerow: Hedgerow, folder: Path) -> None:
+    def causes(content: str) -> list[tuple[str, str]]:
+        (folder / "config.yaml").write_text(content)
+        ended = hedgerow("run", "resource-manager", "--config", "config.yaml")
+        lines = [json.loads(line) for line in ended.err.splitlines()]
+        assert (ended.code, ended.out, {line["msg"] for line in lines}) == (1, "", {"Process failed"})
+        assert {line["file"] for line in lines} == {"config.yaml"}
+        return [(line.get("field", ""), line["error"]) for line in lines]
 
-    (folder / "config.yaml").write_text("a: 1\na: 2\na: 3\n")
     repeated = 'the key "a" appears twice in one mapping'
-    assert hedgerow(*run) == (
-        1,
-        f"error decoding config: config.yaml: [line 2: {repeated}, line 3: {repeated}]\n",
-        "",
-    )
-
-    (folder / "config.yaml").write_text("apiVersion: v1\nkind: Service\n")
-    assert hedgerow(*run).out == (
-        'error decoding config: [apiVersion: expected "resourcemanager.config.gardener.cloud/v1alpha1", got "v1", '
-        'kind: expected "ResourceManagerConfiguration", got "Service"]\n'
-    )
-
-    (folder / "config.yaml").write_text(f"{HEAD}{ELECTION}logLevel: loud\nlogFormat: prose\n")
-    assert hedgerow(*run).out == (
-        '[logLevel: Unsupported value: "loud": supported values: "debug", "info", "error", '
-        'logFormat: Unsupported value: "prose": supported values: "json", "text"]\n'
-    )
+    assert causes("a: 1\na: 2\na: 3\n") == [("", f"line 2: {repeated}"), ("", f"line 3: {repeated}")]
+    assert causes("apiVersion: v1\nkind: Service\n") == [
+        ("apiVersion", 'expected "resourcemanager.config.gardener.cloud/v1alpha1", got "v1"'),
+        ("kind", 'expected "ResourceManagerConfiguration", got "Service"'),
+    ]
+    assert causes(f"{HEAD}{ELECTION}logLevel: loud\nlogFormat: prose\n") == [
+        ("logLevel", 'Unsupported value: "loud": supported values: "debug", "info", "error"'),
+        ("logFormat", 'Unsupported value: "prose": supported values: "json", "text"'),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,11 @@ def test_a_record_that_cannot_be_opened_ends_the_start(folder: Path, hedgerow: H
     ended = hedgerow("run", "resource-manager", "--config", "config.yaml", "--record", "no/such/folder/record")
 
     assert ended.code == 1
-    assert ended.out.endswith("error opening record: no/such/folder/record: No such file or directory\n")
+    last = json.loads(ended.err.splitlines()[-1])
+    assert (last["field"], last["error"]) == (
+        "--record",
+        "error opening record: no/such/folder/record: No such file or directory",
+    )
 
 
 def test_a_record_that_others_may_read_ends_the_start(folder: Path) -> None:

@@ -77,6 +77,12 @@ class Decoded(Generic[D]):
     configuration: D
     warnings: tuple[str, ...]
     """One clause each, behind the full path of the field."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """The path that the author wrote, by the path of the field."""
+
+    def as_written(self, text: str) -> str:
+        """A path, or a text that begins with one, in the author's spelling."""
+        return _as_written(text, self.aliases)
 
 
 def decode(kind: type[D], document: object, purpose: Purpose) -> Result[Decoded[D], ConfigurationErrors]:
@@ -89,7 +95,14 @@ def decode(kind: type[D], document: object, purpose: Purpose) -> Result[Decoded[
     problems = (*reader.problems, *configuration.problems("", purpose))
     if problems:
         return Failure(ConfigurationErrors(Stage.VALIDATION, reader.in_written_spelling(problems), warnings))
-    return Success(Decoded(configuration, warnings))
+    return Success(Decoded(configuration, warnings, reader.aliases))
+
+
+def _as_written(text: str, aliases: Mapping[str, str]) -> str:
+    for path, written in aliases.items():
+        if text.startswith(path) and not text[len(path) :][:1].isalnum():
+            return written + text[len(path) :]
+    return text
 
 
 @dataclass(slots=True)
@@ -106,10 +119,7 @@ class _Reader:
 
     def as_written(self, text: str) -> str:
         """A path, or a text that begins with one, in the author's spelling."""
-        for path, written in self.aliases.items():
-            if text.startswith(path) and not text[len(path) :][:1].isalnum():
-                return written + text[len(path) :]
-        return text
+        return _as_written(text, self.aliases)
 
     def in_written_spelling(self, errors: Iterable[Problem]) -> tuple[Problem, ...]:
         return tuple(replace(error, path=self.as_written(error.path)) for error in errors)

@@ -20,6 +20,7 @@ from hedgerow_adapters.telemetry.logs import (
     end_reconciliation,
     get_logger,
 )
+from hedgerow_adapters.telemetry.messages import Message
 
 KEY = ObjectKey("shop", "cart")
 FORMATS: list[Format] = ["json", "text"]
@@ -48,19 +49,21 @@ def use_secret(password: str) -> None:
 def test_a_line_is_an_object_with_time_level_message_and_logger_in_front() -> None:
     stream = configured()
 
-    get_logger("queue").info("Added", key=KEY, depth=3)
+    get_logger("queue").tell(Message.HELD, key=KEY, deletions=3)
 
     (line,) = lines(stream)
-    assert list(line) == ["ts", "level", "msg", "logger", "key", "depth"]
+    assert list(line) == ["ts", "level", "msg", "logger", "key", "deletions"]
     assert datetime.fromisoformat(line.pop("ts")).tzinfo == UTC
-    assert line == {"level": "info", "msg": "Added", "logger": "queue", "key": "shop/cart", "depth": 3}
+    assert line == {
+        "level": "error", "msg": "Held deletions back", "logger": "queue", "key": "shop/cart", "deletions": 3,
+    }  # fmt: skip
 
 
 def test_values_are_spelled_as_users_write_them() -> None:
     stream = configured()
 
-    get_logger("x").info("Values", key=KEY, resource=Resource("apps", "v1", "pods", "Pod"), error=ValueError("no"),
-                         names=["a"], pair=(1, 2), nothing=None)  # fmt: skip
+    get_logger("x").tell(Message.STOPPED, key=KEY, resource=Resource("apps", "v1", "pods", "Pod"),
+                         error=ValueError("no"), names=["a"], pair=(1, 2), nothing=None)  # fmt: skip
 
     assert lines(stream)[0].items() >= {
         "key": "shop/cart", "resource": "pods.apps", "error": "no", "nothing": None,
@@ -76,17 +79,28 @@ def test_values_are_spelled_as_users_write_them() -> None:
         ("error", ["error"]),
     ],
 )
-@pytest.mark.parametrize("is_ours", [True, False], ids=["ours", "a library's"])
-def test_lines_below_the_level_are_not_written(level: Level, written: list[str], *, is_ours: bool) -> None:
+def test_lines_below_the_level_are_not_written(level: Level, written: list[str]) -> None:
     stream = configured(level)
-    log = get_logger("x") if is_ours else logging.getLogger("aiohttp.client")
+    ours, theirs = get_logger("x"), logging.getLogger("aiohttp.client")
 
-    log.debug("d")
-    log.info("i")
-    log.warning("w")
-    log.error("e")
+    for message in (Message.RECONCILED, Message.STOPPED, Message.CROWDED, Message.HELD):
+        ours.tell(message)
+    theirs.debug("d")
+    theirs.info("i")
+    theirs.warning("w")
+    theirs.error("e")
 
-    assert [line["level"] for line in lines(stream)] == written
+    assert [line["level"] for line in lines(stream)] == written * 2
+
+
+def test_what_was_said_a_short_while_ago_only_shows_at_level_debug() -> None:
+    quiet = configured("info")
+    get_logger("x").tell(Message.HELD, again=True)
+    verbose = configured("debug")
+    get_logger("x").tell(Message.HELD, again=True)
+
+    assert quiet.getvalue() == ""
+    assert [(line["level"], line["msg"]) for line in lines(verbose)] == [("debug", "Held deletions back")]
 
 
 def test_lines_of_libraries_look_like_our_own() -> None:
@@ -96,19 +110,21 @@ def test_lines_of_libraries_look_like_our_own() -> None:
 
     (line,) = lines(stream)
     del line["ts"]
-    assert line == {"level": "warning", "msg": "closed early", "logger": "aiohttp.client"}
+    assert line == {"level": "warning", "msg": "Library", "logger": "aiohttp.client", "text": "closed early"}
 
 
 @pytest.mark.parametrize("log_format", FORMATS)
 @pytest.mark.parametrize("is_ours", [True, False], ids=["ours", "a library's"])
 def test_exceptions_show_their_traceback_and_no_values_of_variables(log_format: Format, *, is_ours: bool) -> None:
     stream = configured(log_format=log_format)
-    log = get_logger("x") if is_ours else logging.getLogger("asyncio")
 
     try:
         use_secret("2retnuh"[::-1])
-    except ValueError:
-        log.exception("Failed")
+    except ValueError as error:
+        if is_ours:
+            get_logger("x").tell(Message.DEFECT, exc_info=error)
+        else:
+            logging.getLogger("asyncio").exception("Failed")
 
     assert "in use_secret" in stream.getvalue()
     assert "ValueError: wrong password of 7 letters" in stream.getvalue()
@@ -118,11 +134,11 @@ def test_exceptions_show_their_traceback_and_no_values_of_variables(log_format: 
 def test_a_second_configuration_replaces_the_first() -> None:
     first, second = configured(), configured("debug")
 
-    get_logger("x").debug("ours")
+    get_logger("x").tell(Message.RECONCILED)
     logging.getLogger("aiohttp").info("theirs")
 
     assert first.getvalue() == ""
-    assert [line["msg"] for line in lines(second)] == ["ours", "theirs"]
+    assert [line["msg"] for line in lines(second)] == ["Reconciled", "Library"]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +156,7 @@ def test_text_is_coloured_only_for_people_who_want_it(
     monkeypatch.setenv("NO_COLOR", no_color)
     configured(log_format="text", stream=stream)
 
-    get_logger("queue").info("Added", depth=3)
+    get_logger("queue").tell(Message.HELD, deletions=3)
 
     assert ("\x1b[" in stream.getvalue()) is is_coloured
 
@@ -148,9 +164,11 @@ def test_text_is_coloured_only_for_people_who_want_it(
 def test_text_is_one_readable_line() -> None:
     stream = configured(log_format="text")
 
-    get_logger("queue").info("Added", key=KEY, depth=3)
+    get_logger("queue").tell(Message.HELD, key=KEY, deletions=3)
 
-    assert stream.getvalue()[28:].split() == ["[info", "]", "Added", "[queue]", "key=shop/cart", "depth=3"]
+    assert stream.getvalue()[28:].split() == [
+        "[error", "]", "Held", "deletions", "back", "[queue]", "key=shop/cart", "deletions=3",
+    ]  # fmt: skip
 
 
 def test_all_lines_of_a_reconciliation_carry_its_identity_and_others_do_not() -> None:
@@ -158,12 +176,12 @@ def test_all_lines_of_a_reconciliation_carry_its_identity_and_others_do_not() ->
     log = get_logger("x")
 
     first = begin_reconciliation(KEY)
-    log.info("one")
+    log.tell(Message.STOPPING)
     logging.getLogger("aiohttp").info("two")
     second = begin_reconciliation(KEY)
-    log.info("three")
+    log.tell(Message.STOPPING)
     end_reconciliation()
-    log.info("four")
+    log.tell(Message.STOPPED)
 
     assert first != second
     assert [line.get("reconcileID") for line in lines(stream)] == [first, first, second, None]
@@ -198,8 +216,8 @@ def test_a_log_without_a_reader_does_not_end_the_caller(
 ) -> None:
     configure_logs("info", log_format, broken_pipe)
 
-    get_logger("leader election").info("Lease renewed")
-    get_logger("leader election").error("Lease not renewed")
+    get_logger("leader election").tell(Message.LEADER_ELECTION)
+    get_logger("leader election").tell(Message.ELECTION_TROUBLE)
     logging.getLogger("aiohttp").warning("closed")
 
     assert capsys.readouterr() == ("", "")
@@ -210,8 +228,8 @@ def test_lines_are_written_again_once_the_disk_has_space_again() -> None:
     configure_logs("info", "json", disk)
     log = get_logger("x")
 
-    log.info("dropped")
+    log.tell(Message.STOPPING)
     disk.is_full = False
-    log.info("written")
+    log.tell(Message.STOPPED)
 
-    assert [line["msg"] for line in lines(disk)] == ["written"]
+    assert [line["msg"] for line in lines(disk)] == ["Stopped"]
