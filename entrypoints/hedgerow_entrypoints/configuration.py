@@ -7,7 +7,7 @@ Source: managed-resources §3.2, §4.1.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from returns.result import Failure
 
@@ -18,10 +18,9 @@ from hedgerow_adapters.files.decoding import single_document
 from hedgerow_adapters.files.sources import STANDARD_INPUT
 from hedgerow_entrypoints.components import RUNNABLE, component
 from hedgerow_entrypoints.components.registry import Component
-from hedgerow_entrypoints.errors import Cause, CommandError, note
+from hedgerow_entrypoints.errors import Cause, CommandError, LogFormat
 from hedgerow_entrypoints.process.settings import ProcessSettings
 
-LogFormat: TypeAlias = Literal["json", "text"]
 _DEFAULT_FORMAT: Final = "json"
 
 
@@ -46,12 +45,6 @@ class UnusableConfigurationError(CommandError):
         self.causes = tuple(dict.fromkeys(Cause(error.body, error.path, path) for error in errors))
         self.warnings = tuple(f"{path}: {warning}" for warning in warnings)
         self.log_format = log_format
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        """Say what is odd, then what is wrong."""
-        for warning in self.warnings:
-            note(f"warning: {warning}")
-        super().show(file)
 
 
 class UnreadableFileError(CommandError):

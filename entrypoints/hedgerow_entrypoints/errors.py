@@ -1,11 +1,12 @@
 """What commands say to people: errors, notes, long lists of names."""
 
 from collections.abc import Iterable, Sequence
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, Literal, NamedTuple, TypeAlias
 
 import click
 
 MOST_NAMES: Final = 5
+LogFormat: TypeAlias = Literal["json", "text"]
 
 
 class Cause(NamedTuple):
@@ -31,6 +32,10 @@ class CommandError(click.ClickException):
         super().__init__("\n".join(sentences))
         self.sentences = sentences
         self.causes: Sequence[Cause] = [Cause(sentence, field) for sentence in sentences]
+        self.warnings: Sequence[str] = ()
+        """What is odd besides."""
+        self.log_format: LogFormat | None = None
+        """That of the log in which a process says it; none: the one in force."""
 
     @classmethod
     def of(cls, problems: Iterable[object]) -> "CommandError":
@@ -38,7 +43,9 @@ class CommandError(click.ClickException):
         return cls(*map(str, problems))
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Say each sentence as an error; those in the words of the reference begin with that word already."""
+        """Say what is odd, then each error; those in the words of the reference begin with that word already."""
+        for warning in self.warnings:
+            click.echo(f"warning: {warning}", file=file, err=file is None)
         for sentence in self.sentences:
             click.echo(sentence if sentence.startswith("error ") else f"error: {sentence}", file=file, err=file is None)
 

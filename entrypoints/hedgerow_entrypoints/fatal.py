@@ -6,7 +6,6 @@ from contextlib import contextmanager
 
 from hedgerow_adapters.telemetry.logs import Log, configure_logs, get_logger
 from hedgerow_adapters.telemetry.messages import Message
-from hedgerow_entrypoints.configuration import UnusableConfigurationError
 from hedgerow_entrypoints.errors import CommandError
 
 
@@ -18,11 +17,11 @@ def failures_are_logged(component: str) -> Iterator[None]:
     try:
         yield
     except CommandError as error:
-        if isinstance(error, UnusableConfigurationError):
+        if error.log_format is not None:
             configure_logs("info", error.log_format)
             log = get_logger(component)
-            for warning in error.warnings:
-                log.tell(Message.ODD_CONFIGURATION, warning=warning)
+        for warning in error.warnings:
+            log.tell(Message.ODD_CONFIGURATION, warning=warning)
         tell_causes(log, error)
         sys.exit(error.exit_code)
     except Exception as error:  # noqa: BLE001 -- a defect is a line like any other, with its traceback
