@@ -127,6 +127,15 @@ true
 [% endif %]
 {{/* Whether a step of the installation is rendered; values that cannot work end the rendering. */}}
 {{- define "[[ component ]].part" -}}
+[% if managed_resources %]
+{{- $may := .root.Values.managedResources -}}
+{{- if not (or $may.clusterAdmin $may.rules) -}}
+{{- fail "nothing says what ManagedResources may deliver: set managedResources.clusterAdmin to true for everything, or list in managedResources.rules what they may" -}}
+{{- end -}}
+{{- if and $may.clusterAdmin (or $may.rules (not $may.clusterWide)) -}}
+{{- fail "managedResources.clusterAdmin grants everything, everywhere: leave out rules and clusterWide" -}}
+{{- end -}}
+[% endif %]
 [% if target %]
 {{- $separate := include "[[ component ]].separate" .root -}}
 {{- $target := .root.Values.target -}}

@@ -52,8 +52,7 @@ metadata:
   {{- with .place }}
   namespace: {{ . }}
   {{- end }}
-  labels:
-    app: {{ include "[[ component ]].name" .root }}
+  {{- include "[[ component ]].marks" (dict "root" .root) | nindent 2 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ .kind }}
@@ -76,8 +75,7 @@ metadata:
   {{- with $place }}
   namespace: {{ . }}
   {{- end }}
-  labels:
-    app: {{ include "[[ component ]].name" $.root }}
+  {{- include "[[ component ]].marks" (dict "root" $.root) | nindent 2 }}
 rules:
 {{- range $rules }}
 - {{ . | toRawJson }}
@@ -85,7 +83,7 @@ rules:
 {{ include "[[ component ]].binding" (dict "root" $.root "place" $place "what" $.what "kind" (ternary "Role" "ClusterRole" (ne $place "")) "subject" $.subject) }}
 {{- end }}
 {{- end -}}
-[% if managed_objects %]
+[% if managed_resources %]
 
 {{/*
 The role for what ManagedResources deliver: root, the subject, the namespaces that it is bound in if that is enough.
@@ -97,16 +95,20 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
   name: {{ include "[[ component ]].role" $role }}
-  labels:
-    app: {{ include "[[ component ]].name" .root }}
+  {{- include "[[ component ]].marks" (dict "root" .root) | nindent 2 }}
 rules:
-{{- range .root.Values.managedObjects.rules }}
+{{- if .root.Values.managedResources.clusterAdmin }}
+- apiGroups: ["*"]
+  resources: ["*"]
+  verbs: ["*"]
+- nonResourceURLs: ["*"]
+  verbs: ["*"]
+{{- end }}
+{{- range .root.Values.managedResources.rules }}
 - {{ . | toRawJson }}
-{{- else }}
-  []
 {{- end }}
 {{- $everywhere := list "" }}
-{{ range ternary $everywhere (default $everywhere .namespaces) .root.Values.managedObjects.clusterWide }}
+{{ range ternary $everywhere (default $everywhere .namespaces) .root.Values.managedResources.clusterWide }}
 {{- include "[[ component ]].binding" (set $role "place" .) }}
 {{- end }}
 {{- end -}}

@@ -24,7 +24,9 @@
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: {{ $kind }}
-metadata: {{ $object.metadata | toRawJson }}
+metadata:
+  name: {{ $object.metadata.name }}
+  {{- include "[[ component ]].marks" (dict "root" $root "labels" $object.metadata.labels) | nindent 2 }}
 webhooks:
 {{ $object.webhooks | toYaml }}
 {{- end }}

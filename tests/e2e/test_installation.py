@@ -19,6 +19,7 @@ from tests.control_plane.kubectl import KubectlError
 from tests.e2e.resource_manager import run_here
 from tests.e2e.servers.build import HELM, build
 from tests.golden.installation.chart import CASES, FOLDERS
+from tests.golden.installation.chart import CHARTS as MADE
 
 ROOT: Final = Path(__file__).parents[2]
 CHARTS: Final = ROOT / "deploy" / "charts"
@@ -39,13 +40,21 @@ def helm() -> Path:
 
 
 def by_helm(values: Path, *more: str, namespace: str = NAMESPACE, chart: str = RESOURCE_MANAGER) -> Rendering:
-    options = ("--namespace", namespace, "--kube-version", KUBERNETES, "-f", str(values), *more)
+    options = ("--namespace", namespace, "--kube-version", KUBERNETES, "--skip-tests", "-f", str(values), *more)
     command = [str(helm()), "template", "release", str(CHARTS / chart), *options]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def by_command(values: Path, *more: str, component: str = RESOURCE_MANAGER) -> Rendering:
     return run_here("install", component, "--namespace", NAMESPACE, "-f", str(values), *more)
+
+
+def written(folder: Path, component: str, values: Mapping[str, Any]) -> Path:
+    """A file of values, with the choice that the resource manager asks for if they do not make it."""
+    file = folder / "values.yaml"
+    choice = EVERYTHING if component == RESOURCE_MANAGER else {}
+    file.write_text(yaml.safe_dump({**choice, **values}), encoding="utf-8")
+    return file
 
 
 def objects(rendering: Rendering) -> Objects:
@@ -137,6 +146,8 @@ ODD: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
         },
     ),
 }
+EVERYTHING: Final[Mapping[str, Any]] = {"managedResources": {"clusterAdmin": True}}
+"""The choice that an installation of the resource manager has to make."""
 OF_RESOURCE_MANAGER: Final = FOLDERS[RESOURCE_MANAGER]
 BOTH_CLUSTERS: Final = "in-a-separate-target"
 STEPS: Final = [
@@ -153,11 +164,10 @@ STEPS: Final = [
 )
 def test_helm_renders_what_the_command_prints(component: str, case: Path, part: str) -> None:
     setting, values = ("--set", f"part={part}") if part else (), case / "values.yaml"
-    included = ["--include-crds"] if (CHARTS / component / "crds").is_dir() else []
+    included = ["--include-crds"] if MADE[component].declared.definitions else []
     printed = objects(by_command(values, *setting, *included, component=component))
-    has_definition = any(kind == "CustomResourceDefinition" for kind, _, _ in printed)
 
-    rendered = objects(by_helm(values, *setting, *(included if has_definition else ()), chart=component))
+    rendered = objects(by_helm(values, *setting, chart=component))
 
     is_one_cluster = part != "all"
     registered = parse_registrations(rendered.values()).entries
@@ -169,10 +179,11 @@ def test_helm_renders_what_the_command_prints(component: str, case: Path, part: 
 
 @pytest.mark.parametrize(("component", "values"), ODD.values(), ids=ODD)
 def test_odd_values_are_taken_by_both(tmp_path: Path, component: str, values: Mapping[str, Any]) -> None:
-    file = tmp_path / "values.yaml"
-    file.write_text(yaml.safe_dump(values), encoding="utf-8")
+    file = written(tmp_path, component, values)
 
-    assert objects(by_helm(file, chart=component)) == objects(by_command(file, component=component))
+    included = ["--include-crds"] if MADE[component].declared.definitions else []
+
+    assert objects(by_helm(file, chart=component)) == objects(by_command(file, *included, component=component))
 
 
 @pytest.mark.parametrize("chart", FOLDERS)
@@ -193,7 +204,7 @@ def test_gardener_renders_what_the_command_prints(tmp_path: Path) -> None:
     of_gardener = {"gardener": yaml.safe_load(case.read_text(encoding="utf-8"))["gardener"]}
     values.write_text(yaml.safe_dump({**helm_values["values"], **of_gardener}), encoding="utf-8")
 
-    rendered = objects(by_helm(values, "--skip-tests", chart=str(chart)))
+    rendered = objects(by_helm(values, chart=str(chart)))
 
     assert rendered == objects(by_command(case, component=RSYSLOG_RELP))
 
@@ -291,8 +302,7 @@ def test_the_process_comes_back_when_no_replica_answers_and_its_namespace_is_hig
     control_plane: ControlPlane, namespace: str, tmp_path: Path
 ) -> None:
     control_plane.kubectl("label", "namespace", namespace, f"{CONSIDERED}=true")
-    file = tmp_path / "values.yaml"
-    file.write_text(yaml.safe_dump(NOBODY_ANSWERS), encoding="utf-8")
+    file = written(tmp_path, RESOURCE_MANAGER, NOBODY_ANSWERS)
     printed = objects(by_command(file, "--namespace", namespace, "--set", "namePrefix=lonely-"))
     registration = only("MutatingWebhookConfiguration", printed)
     for webhook in registration["webhooks"]:
@@ -369,6 +379,14 @@ WRONG: Final = {
         "config": {"controllers": {"networkPolicy": {"enabled": True, "ingressControllerSelector": {}}}}
     },
     "probes that nobody reaches": {"config": {"server": {"healthProbes": {"bindAddress": "127.0.0.1"}}}},
+    "no word about what ManagedResources may deliver": {"managedResources": {}},
+    "two words about what ManagedResources may deliver": {
+        "managedResources": {
+            "clusterAdmin": True,
+            "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["*"]}],
+        }
+    },
+    "a digest that is none": {"image": {"digest": "v1"}},
     "a limit that is no quantity": {"resources": {"limits": {"cpu": True}}},
 }
 
@@ -389,8 +407,7 @@ WRONG_OF_EXTENSION: Final[Mapping[str, Mapping[str, Any]]] = {
     ids=[*WRONG, *WRONG_OF_EXTENSION],
 )
 def test_wrong_values_are_refused_by_both(tmp_path: Path, component: str, values: Mapping[str, Any]) -> None:
-    file = tmp_path / "values.yaml"
-    file.write_text(yaml.safe_dump(values), encoding="utf-8")
+    file = written(tmp_path, component, values)
 
     for rendering in (by_helm(file, chart=component), by_command(file, component=component)):
         assert (rendering.returncode, rendering.stdout) == (1, "")

@@ -16,7 +16,8 @@ from hedgerow.api.definition import CustomResource
 from hedgerow.installation.alerts import Alert
 from hedgerow.installation.permissions import election_permissions, permissions_of, same_cluster_permissions
 from hedgerow.installation.values import (
-    ManagedObjects,
+    DefinitionValues,
+    ManagedResources,
     Record,
     Rendered,
     Target,
@@ -88,9 +89,21 @@ class Installation(Generic[V, C]):
         return self.process
 
     @property
+    def selector(self) -> dict[str, str]:
+        """The label that selects its pods. It never changes, as an API server lets no Deployment change it."""
+        return {"app": self.name}
+
+    @property
     def labels(self) -> dict[str, str]:
         """The labels of its objects and pods."""
-        return {"app": self.name}
+        recommended = {
+            "app.kubernetes.io/name": self.process,
+            "app.kubernetes.io/instance": self.name,
+            "app.kubernetes.io/component": self.component,
+            "app.kubernetes.io/part-of": "hedgerow",
+            "app.kubernetes.io/version": self.version,
+        }
+        return {**recommended, **self.values.common_labels, **self.selector}
 
     @property
     def deployment_labels(self) -> Mapping[str, str]:
@@ -123,12 +136,22 @@ class Installation(Generic[V, C]):
         return self.values.part
 
     @property
+    def installed_definitions(self) -> tuple[CustomResource, ...]:
+        """The resources whose definitions are rendered."""
+        return self.definitions if isinstance(self.values, DefinitionValues) and self.values.crds.enabled else ()
+
+    @property
+    def keeps_definitions(self) -> bool:
+        """Whether definitions stay when Helm removes the release."""
+        return isinstance(self.values, DefinitionValues) and self.values.crds.keep
+
+    @property
     def record(self) -> Record | None:
         """How pods record their decisions; none: they do not."""
         return None
 
     @property
-    def managed_objects(self) -> ManagedObjects | None:
+    def managed_resources(self) -> ManagedResources | None:
         """What the process may do with objects that others describe; none: it writes its own alone."""
         return None
 
@@ -166,6 +189,8 @@ class Installation(Generic[V, C]):
     @property
     def problems(self) -> Iterator[str]:
         """Why the values cannot work together."""
+        if self.managed_resources:
+            yield from self.managed_resources.problems
         if isinstance(self.values, TargetValues):
             secret, is_separate = self.values.target.kubeconfig_secret, self.separate_target is not None
             if is_separate and not secret:

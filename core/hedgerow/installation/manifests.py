@@ -11,7 +11,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.admission.blocking import OF_ANY_CLUSTER, OF_OWN_CLUSTER, NeededObject, blocking_webhooks, pods_of
 from hedgerow.admission.registration import MUTATING, VALIDATING
-from hedgerow.api.definition import build_definition
+from hedgerow.api.definition import CustomResource, build_definition
 from hedgerow.api.kubernetes import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -25,6 +25,7 @@ from hedgerow.api.kubernetes import (
     EVENTS,
     METADATA_NAME,
     NAMESPACES,
+    NETWORK_POLICIES,
     POD_DISRUPTION_BUDGETS,
     RBAC,
     REPLICA_SETS,
@@ -35,23 +36,23 @@ from hedgerow.api.kubernetes import (
     SERVICES,
 )
 from hedgerow.installation.permissions import Holder, concerns_anything, role_with, roles
-from hedgerow.installation.values import Target
-from hedgerow.installation.workload import (
-    ROOT_CA,
-    Installed,
-    config_map,
-    deployment,
-    pod_disruption_budget,
-    service,
-    service_account,
+from hedgerow.installation.surrounding_objects import (
+    POD_MONITORS,
+    PROMETHEUS_RULES,
+    SERVICE_MONITORS,
+    VERTICAL_POD_AUTOSCALERS,
+    surrounding_objects,
 )
+from hedgerow.installation.values import Target
+from hedgerow.installation.workload import ROOT_CA, Installed, config_map, deployment, service, service_account
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.reading import object_at, objects_at
 
 _RENDERED: Final = (
     *(CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, SERVICES, SERVICE_ACCOUNTS, POD_DISRUPTION_BUDGETS),
-    *(CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES),
+    *(CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, NETWORK_POLICIES),
+    *(POD_MONITORS, PROMETHEUS_RULES, SERVICE_MONITORS, VERTICAL_POD_AUTOSCALERS),
 )
 """The resources of an installation besides registrations."""
 RENDERED: Final[Mapping[str, Resource]] = {resource.kind: resource for resource in _RENDERED}
@@ -112,9 +113,9 @@ def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifes
     part, target = installation.part, installation.target
     if problem := next(installation.problems, ""):
         return Failure((problem,))
-    process = tuple(_process(installation, config_text))
-    access = tuple(_access(installation, target)) if target else ()
-    registrations = installation.registrations
+    process = tuple(_marked(installation, each) for each in _process(installation, config_text))
+    access = tuple(_marked(installation, each) for each in _access(installation, target)) if target else ()
+    registrations = tuple(_marked(installation, each) for each in installation.registrations)
     if blocking := blocking_webhooks(installation.registered, needed_objects(access if target else process)):
         return Failure(tuple(map(str, blocking)))
     return Success(
@@ -132,11 +133,28 @@ def definitions(installation: Installed) -> tuple[Manifest, ...]:
     They are no part of `manifests`: who deletes the objects of an installation keeps its definitions, as a deleted
     definition takes all objects of the kind along.
     """
-    return tuple(map(build_definition, installation.definitions)) if _has_process(installation) else ()
+    defined = installation.installed_definitions if _has_process(installation) else ()
+    return tuple(_marked(installation, _definition(installation, each)) for each in defined)
 
 
 def _has_process(installation: Installed) -> bool:
     return installation.part in {"process", "source", "all"}
+
+
+def _marked(installation: Installed, manifest: Manifest) -> Manifest:
+    """An object with the labels and annotations of all objects; its own count more."""
+    metadata = manifest["metadata"]
+    labels = {**installation.labels, **metadata.get("labels", {})}
+    annotations = {**installation.values.common_annotations, **metadata.get("annotations", {})}
+    further = {"annotations": annotations} if annotations else {}
+    return {**manifest, "metadata": {**metadata, "labels": labels, **further}}
+
+
+def _definition(installation: Installed, custom: CustomResource) -> Manifest:
+    """A definition that stays when Helm removes the release, unless the values say otherwise."""
+    definition = build_definition(custom)
+    kept = {"annotations": {"helm.sh/resource-policy": "keep"}} if installation.keeps_definitions else {}
+    return {**definition, "metadata": {**definition["metadata"], **kept}}
 
 
 def _process(installation: Installed, config_text: str) -> Iterator[Manifest]:
@@ -148,7 +166,7 @@ def _process(installation: Installed, config_text: str) -> Iterator[Manifest]:
     yield from _grants(installation, account, installation.source.namespaces, *clusters)
     yield service(installation)
     yield deployment(installation)
-    yield pod_disruption_budget(installation)
+    yield from surrounding_objects(installation)
 
 
 def _access(installation: Installed, target: Target) -> Iterator[Manifest]:
@@ -157,7 +175,7 @@ def _access(installation: Installed, target: Target) -> Iterator[Manifest]:
     holder = {"kind": subject.kind, "name": subject.name}
     if subject.kind == "ServiceAccount":
         holder["namespace"] = subject.namespace
-        metadata = {"name": subject.name, "namespace": subject.namespace, "labels": installation.labels}
+        metadata = {"name": subject.name, "namespace": subject.namespace}
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
         yield {**account, "automountServiceAccountToken": False}
     else:
@@ -177,6 +195,6 @@ def _grants(
     permissions = installation.permissions_in(*clusters)
     infix = () if Cluster.SOURCE in clusters else ("target",)
     yield from roles(holder(namespaces, *infix), (each for each in permissions if not concerns_anything(each)))
-    if Cluster.TARGET in clusters and (allowed := installation.managed_objects):
+    if Cluster.TARGET in clusters and (allowed := installation.managed_resources):
         # Only a ClusterRoleBinding reaches cluster-scoped objects.
-        yield from role_with(holder(() if allowed.cluster_wide else namespaces, "managed-objects"), allowed.rules)
+        yield from role_with(holder(() if allowed.cluster_wide else namespaces, "managed-objects"), allowed.granted)

@@ -7,17 +7,25 @@ refuses as well; not the reverse.
 Source: managed-resources §3.1, §4.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
-from hedgerow.api.network_policies import ALLOWED, TO_DNS, TO_RUNTIME_API_SERVER, TO_TARGET_API_SERVER
-from hedgerow.api.shape import Items, Typed
+from hedgerow.api.network_policies import ALLOWED, TO_TARGET_API_SERVER
+from hedgerow.api.shape import Items
+from hedgerow.installation.parts import Name, Part, Quantity, Texts
+from hedgerow.installation.pod_values import Placement, PodValues
+from hedgerow.installation.surroundings import Surroundings
 from hedgerow.machinery.configuration.process import PORTS
 from hedgerow.machinery.configuration.reading import Document, Schema, document_schema, nullable
 
 _PORT: Final = nullable({"type": "integer", "minimum": 0, "maximum": PORTS[-1]})
+EVERYTHING: Final = (
+    {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
+    {"nonResourceURLs": ["*"], "verbs": ["*"]},
+)
+"""The rules of a role that may do everything."""
 
 
 def config_schema(document: type[Document]) -> dict[str, Any]:
@@ -26,34 +34,6 @@ def config_schema(document: type[Document]) -> dict[str, Any]:
     for endpoint in schema["properties"]["server"]["properties"].values():
         endpoint["properties"]["port"] = _PORT
     return schema
-
-
-Name = Annotated[str, Field(min_length=1)]
-Texts = dict[str, str]
-Quantity = str | int | float
-Quantities = dict[str, Quantity]
-
-DEFAULT_REQUESTS: Final[Quantities] = {"cpu": "20m", "memory": "128Mi"}
-DEFAULT_LIMITS: Final[Quantities] = {"memory": "512Mi"}
-
-
-class Part(Typed):
-    """An object among the values: what it does not declare is refused, as it would be ignored."""
-
-    model_config = ConfigDict(
-        strict=True, frozen=True, extra="forbid", alias_generator=to_camel, use_attribute_docstrings=True
-    )
-
-
-class Image(Part):
-    """Which image the pods run."""
-
-    repository: Name = "hedgerow"
-    """Where the image is, without a tag."""
-    tag: str = ""
-    """Which version of it; empty: the one of this chart."""
-    pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
-    """When kubelets fetch it."""
 
 
 class Webhooks(Part):
@@ -89,16 +69,31 @@ class Target(Part):
     """Labels by which NetworkPolicies let pods reach its API server."""
 
 
-class ManagedObjects(Part):
-    """What ManagedResources deliver."""
+class ManagedResources(Part):
+    """What ManagedResources may deliver: the process needs every permission for that, and those that roles grant."""
 
-    rules: Items[dict[str, Any]] = (
-        {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
-        {"nonResourceURLs": ["*"], "verbs": ["*"]},
-    )
-    """What the process may do with it, as rules of a role. It grants what they grant, which is usually everything."""
+    cluster_admin: bool = False
+    """Whether they may deliver everything, everywhere. Then the process may do everything."""
+    rules: Items[dict[str, Any]] = ()
+    """What they may deliver otherwise, as rules of a role."""
     cluster_wide: bool = True
-    """Whether it may everywhere. If only where it looks, nothing can be delivered that is in no namespace."""
+    """Whether these rules hold everywhere. If only where the process looks, it delivers nothing without a namespace."""
+
+    @property
+    def granted(self) -> Sequence[Mapping[str, Any]]:
+        """The rules of the role."""
+        return EVERYTHING if self.cluster_admin else self.rules
+
+    @property
+    def problems(self) -> Iterator[str]:
+        """Why it is no choice."""
+        if not self.cluster_admin and not self.rules:
+            yield (
+                "nothing says what ManagedResources may deliver: set managedResources.clusterAdmin to true for "
+                "everything, or list in managedResources.rules what they may"
+            )
+        if self.cluster_admin and (self.rules or not self.cluster_wide):
+            yield "managedResources.clusterAdmin grants everything, everywhere: leave out rules and clusterWide"
 
 
 class Record(Part):
@@ -126,20 +121,13 @@ class Service(Part):
     """Of the Service, such as those that ask for NetworkPolicies."""
 
 
-class Resources(Part):
-    """How much of a node a pod takes."""
+class Definitions(Part):
+    """The CustomResourceDefinitions that the component defines."""
 
-    requests: Quantities = DEFAULT_REQUESTS
-    """What is set aside for it."""
-    limits: Quantities = DEFAULT_LIMITS
-    """What it may take at most."""
-
-
-class PodDisruptionBudget(Part):
-    """How many pods may be missing because of what people plan."""
-
-    max_unavailable: Annotated[int, Field(ge=0)] = 1
-    """At a time."""
+    enabled: bool = True
+    """Whether the release has them, and updates them."""
+    keep: bool = True
+    """Whether they stay when Helm removes the release: all objects that they define would go with them."""
 
 
 Rendered = Literal["source", "target", "all", "process", "access", "registrations"]
@@ -148,39 +136,32 @@ Rendered = Literal["source", "target", "all", "process", "access", "registration
 A webhook may block requests from its registration on, so that the process comes first."""
 
 
-class Values(Part):
+class Values(Surroundings, Placement, PodValues):
     """The values of a chart. A component's own `config` has a default and a schema."""
 
+    enabled: bool = True
+    """For charts that depend on this one, as their condition; here it does not count."""
+    global_: dict[str, Any] = Field(alias="global", default_factory=dict)
+    """What a chart that depends on this one says to all its charts; not used."""
     part: Rendered = "source"
     """What is rendered: for the cluster of the process (source), a separate target, both (all), or a step of these."""
-    replicas: Annotated[int, Field(ge=0)] = 2
-    """How many pods there are; one of them leads, all serve webhooks."""
-    image: Image = Image()
-    """Which image the pods run."""
-    image_pull_secrets: Items[Texts] = ()
-    """By which Secrets it is fetched: a list of `name`."""
     config: dict[str, Any]
     """The component configuration, as in its file. What it enables decides about roles and webhooks."""
+    common_labels: Texts = Field(default_factory=dict)
+    """Further labels of all objects and of the pods."""
+    common_annotations: Texts = Field(default_factory=dict)
+    """Further annotations of all objects, not of the pods."""
     service_account: ServiceAccount = ServiceAccount()
     """The account of the pods."""
     service: Service = Service()
     """The Service of webhooks and metrics."""
-    resources: Resources = Resources()
-    """How much of a node a pod takes."""
-    priority_class_name: str = ""
-    """The priority of the pods; empty: the cluster's default."""
-    pod_labels: Texts = Field(default_factory=lambda: {TO_DNS: ALLOWED, TO_RUNTIME_API_SERVER: ALLOWED})
-    """Further labels of the pods: by these, NetworkPolicies let them reach DNS and the API server."""
-    pod_annotations: Texts = Field(default_factory=dict)
-    """Further annotations of the pods."""
-    node_selector: Texts = Field(default_factory=dict)
-    """Labels that the nodes of the pods must have."""
-    tolerations: Items[dict[str, Any]] = ()
-    """Taints that the pods tolerate, as in a pod."""
-    affinity: dict[str, Any] = Field(default_factory=dict)
-    """Where the pods run rather, as in a pod; they spread over nodes and zones in any case."""
-    pod_disruption_budget: PodDisruptionBudget = PodDisruptionBudget()
-    """How many pods may be missing because of what people plan."""
+
+
+class DefinitionValues(Values):
+    """The values of a chart whose component defines resources."""
+
+    crds: Definitions = Definitions()
+    """The CustomResourceDefinitions that the component defines."""
 
 
 class WebhookValues(Values):

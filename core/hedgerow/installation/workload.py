@@ -9,11 +9,8 @@ from typing import Any, Final, TypeAlias
 from hedgerow.api.kubernetes import (
     CONFIG_MAPS,
     DEPLOYMENTS,
-    HOSTNAME,
-    POD_DISRUPTION_BUDGETS,
     SERVICE_ACCOUNTS,
     SERVICES,
-    ZONE,
 )
 from hedgerow.api.network_policies import (
     ALL_WEBHOOK_TARGETS,
@@ -22,6 +19,7 @@ from hedgerow.api.network_policies import (
     FROM_WORLD_TO_PORTS,
 )
 from hedgerow.installation.installation import NOTHING, Installation, fingerprint, folder
+from hedgerow.installation.pod_values import Probe
 from hedgerow.machinery.objects import Manifest, Resource
 
 Installed: TypeAlias = Installation[Any, Any]
@@ -30,38 +28,34 @@ TARGET_ACCESS: Final = "/var/run/secrets/gardener.cloud/shoot/generic-kubeconfig
 """Where Gardener's kubeconfigs look for the token beside them."""
 ROOT_CA: Final = "kube-root-ca.crt"
 """The ConfigMap that Kubernetes puts into every namespace."""
-NOBODY: Final = 65532
-"""User and group of the process."""
 READABLE: Final = 0o440
 READABLE_BY_ALL: Final = 0o444
-GRACE_PERIOD: Final = 30
-"""Seconds for a stop: 15 at most, and `server.webhooks.shutdownDelay`. A preStop hook would only take time from it, as
-the process itself goes on to answer webhooks."""
 
 
-def _object(
+def placed(
     installation: Installed,
     resource: Resource,
-    annotations: Mapping[str, str],
+    annotations: Mapping[str, str] = NOTHING,
     labels: Mapping[str, str] = NOTHING,
     **fields: Any,
 ) -> Manifest:
-    labels = {**installation.labels, **labels}
-    metadata: dict[str, Any] = {"name": installation.name, "namespace": installation.namespace, "labels": labels}
-    if annotations:
-        metadata["annotations"] = dict(annotations)
+    """An object in the namespace of the process, of the name of the process."""
+    metadata: dict[str, Any] = {"name": installation.name, "namespace": installation.namespace}
+    for name, marks in (("labels", labels), ("annotations", annotations)):
+        if marks:
+            metadata[name] = dict(marks)
     return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, **fields}
 
 
 def service_account(installation: Installed) -> Manifest:
     """The account of the pods, whose token they mount themselves."""
     annotations = installation.values.service_account.annotations
-    return _object(installation, SERVICE_ACCOUNTS, annotations, automountServiceAccountToken=False)
+    return placed(installation, SERVICE_ACCOUNTS, annotations, automountServiceAccountToken=False)
 
 
 def config_map(installation: Installed, text: str) -> Manifest:
     """The component configuration as a file."""
-    return _object(installation, CONFIG_MAPS, {}, data={"config.yaml": text})
+    return placed(installation, CONFIG_MAPS, data={"config.yaml": text})
 
 
 def service(installation: Installed) -> Manifest:
@@ -71,28 +65,21 @@ def service(installation: Installed) -> Manifest:
     target is a pod with a label for it.
     """
     annotations, server = installation.values.service.annotations, installation.server
-    ports = [_service_port("metrics", server.metrics.port, server.metrics.port)]
+    ports = [
+        _service_port("metrics", server.metrics.port, server.metrics.port),
+        _service_port("health", server.health_probes.port, server.health_probes.port),
+    ]
     if installation.serving:
         ports.append(_service_port("webhooks", 443, server.webhooks.port))
         from_targets = f"{ALLOWED_PORTS_PREFIX}{ALL_WEBHOOK_TARGETS}{ALLOWED_PORTS_SUFFIX}"
         annotation = from_targets if installation.target else FROM_WORLD_TO_PORTS
         annotations = {annotation: f'[{{"protocol":"TCP","port":{server.webhooks.port}}}]', **annotations}
-    spec = {"type": "ClusterIP", "selector": installation.labels, "ports": ports}
-    return _object(installation, SERVICES, annotations, spec=spec)
+    spec = {"type": "ClusterIP", "selector": installation.selector, "ports": ports}
+    return placed(installation, SERVICES, annotations, spec=spec)
 
 
 def _service_port(name: str, port: int, target: int) -> Manifest:
     return {"name": name, "port": port, "targetPort": target, "protocol": "TCP"}
-
-
-def pod_disruption_budget(installation: Installed) -> Manifest:
-    """Limits how many pods a drain of nodes takes down at once."""
-    spec = {
-        "maxUnavailable": installation.values.pod_disruption_budget.max_unavailable,
-        "selector": {"matchLabels": installation.labels},
-        "unhealthyPodEvictionPolicy": "AlwaysAllow",
-    }
-    return _object(installation, POD_DISRUPTION_BUDGETS, {}, spec=spec)
 
 
 def deployment(installation: Installed) -> Manifest:
@@ -106,52 +93,45 @@ def deployment(installation: Installed) -> Manifest:
         "metadata": {"labels": labels, "annotations": annotations},
         "spec": {**_pod(installation), **_scheduling(installation)},
     }
-    spec = {
+    spec: dict[str, Any] = {
         "replicas": values.replicas,
-        "revisionHistoryLimit": 2,
-        "selector": {"matchLabels": installation.labels},
+        "revisionHistoryLimit": values.revision_history_limit,
+        "selector": {"matchLabels": installation.selector},
         "template": template,
+        **_stated(strategy=values.strategy),
     }
-    return _object(installation, DEPLOYMENTS, {}, installation.deployment_labels, spec=spec)
+    return placed(installation, DEPLOYMENTS, labels=installation.deployment_labels, spec=spec)
+
+
+def _stated(**fields: Any) -> dict[str, Any]:
+    """Those fields that are not empty."""
+    return {name: value for name, value in fields.items() if value}
 
 
 def _pod(installation: Installed) -> dict[str, Any]:
-    secrets = installation.values.image_pull_secrets
+    values = installation.values
     return {
         "serviceAccountName": installation.name,
         "automountServiceAccountToken": False,
-        "terminationGracePeriodSeconds": GRACE_PERIOD,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": NOBODY,
-            "runAsGroup": NOBODY,
-            "fsGroup": NOBODY,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        **({"imagePullSecrets": [dict(each) for each in secrets]} if secrets else {}),
+        "terminationGracePeriodSeconds": values.termination_grace_period_seconds,
+        "securityContext": dict(values.pod_security_context),
+        **_stated(imagePullSecrets=[*values.image_pull_secrets]),
         "containers": [_container(installation)],
-        "volumes": [volume for volume, _ in _volumes(installation)],
+        "volumes": [*(volume for volume, _ in _volumes(installation)), *values.extra_volumes],
     }
 
 
 def _scheduling(installation: Installed) -> dict[str, Any]:
-    values = installation.values
-    wishes: dict[str, Any] = {
-        "priorityClassName": values.priority_class_name,
-        "nodeSelector": dict(values.node_selector),
-        "tolerations": [dict(each) for each in values.tolerations],
-        "affinity": dict(values.affinity),
-    }
-    spread = [
-        {
-            "maxSkew": 1,
-            "topologyKey": key,
-            "whenUnsatisfiable": "ScheduleAnyway",
-            "labelSelector": {"matchLabels": installation.labels},
-        }
-        for key in (HOSTNAME, ZONE)
-    ]
-    return {**{name: wish for name, wish in wishes.items() if wish}, "topologySpreadConstraints": spread}
+    values, own = installation.values, {"matchLabels": installation.selector}
+    return _stated(
+        priorityClassName=values.priority_class_name,
+        nodeSelector=dict(values.node_selector),
+        tolerations=[*values.tolerations],
+        affinity=dict(values.affinity),
+        hostNetwork=values.host_network,
+        dnsPolicy=values.dns_policy or ("ClusterFirstWithHostNet" if values.host_network else ""),
+        topologySpreadConstraints=[{"labelSelector": own, **each} for each in values.topology_spread_constraints],
+    )
 
 
 def _container(installation: Installed) -> dict[str, Any]:
@@ -163,25 +143,23 @@ def _container(installation: Installed) -> dict[str, Any]:
     arguments = ["run", installation.component, f"--config={folder(process)}/config/config.yaml"]
     if installation.record:
         arguments.append(f"--record=/var/lib/{process}/decisions.jsonl")
-    container = {
+    environment = [{"name": "TARGET_KUBECONFIG", "value": f"{TARGET_ACCESS}/kubeconfig"}] if installation.target else []
+    return {
         "name": process,
-        "image": f"{values.image.repository}:{values.image.tag or installation.version}",
+        "image": values.image.reference(installation.version),
         "imagePullPolicy": values.image.pull_policy,
-        "args": arguments,
+        "args": [*arguments, *values.extra_args],
+        **_stated(env=[*environment, *values.env], lifecycle=dict(values.lifecycle)),
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in ports.items()],
-        "livenessProbe": _probe("/healthz", server.health_probes.port, initial=30, period=30, failures=5),
-        "readinessProbe": _probe("/readyz", server.health_probes.port, initial=2, period=10, failures=3),
+        "livenessProbe": _probe("/healthz", server.health_probes.port, values.probes.liveness),
+        "readinessProbe": _probe("/readyz", server.health_probes.port, values.probes.readiness),
         "resources": {"requests": dict(values.resources.requests), "limits": dict(values.resources.limits)},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-        "volumeMounts": [_mount(volume, path) for volume, path in _volumes(installation)],
+        "securityContext": dict(values.security_context),
+        "volumeMounts": [
+            *(_mount(volume, path) for volume, path in _volumes(installation)),
+            *values.extra_volume_mounts,
+        ],
     }
-    if installation.target:
-        container["env"] = [{"name": "TARGET_KUBECONFIG", "value": f"{TARGET_ACCESS}/kubeconfig"}]
-    return container
 
 
 def _mount(volume: Mapping[str, Any], path: str) -> Manifest:
@@ -189,14 +167,8 @@ def _mount(volume: Mapping[str, Any], path: str) -> Manifest:
     return mount if "emptyDir" in volume else {**mount, "readOnly": True}
 
 
-def _probe(path: str, port: int, *, initial: int, period: int, failures: int) -> Manifest:
-    return {
-        "httpGet": {"path": path, "port": port, "scheme": "HTTP"},
-        "initialDelaySeconds": initial,
-        "periodSeconds": period,
-        "timeoutSeconds": 5,
-        "failureThreshold": failures,
-    }
+def _probe(path: str, port: int, probe: Probe) -> Manifest:
+    return {"httpGet": {"path": path, "port": port, "scheme": "HTTP"}, **probe.model_dump(by_alias=True)}
 
 
 def _volumes(installation: Installed) -> Iterator[tuple[Mapping[str, Any], str]]:

@@ -12,7 +12,8 @@ from hedgerow.api.core_v1beta1 import CUSTOM_RESOURCES
 from hedgerow.installation import values
 from hedgerow.installation.alerts import object_alert
 from hedgerow.installation.installation import Installation
-from hedgerow.installation.values import Name, Subject, Target, TargetValues, config_schema
+from hedgerow.installation.parts import Name
+from hedgerow.installation.values import Subject, Target, TargetValues, config_schema
 from hedgerow.machinery.configuration.reading import head
 from hedgerow.machinery.objects import Manifest
 from hedgerow.registration.admission import registered_webhooks, webhook_configurations
@@ -29,7 +30,7 @@ class Webhooks(values.Webhooks):
     """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
 
 
-class GardenValues(values.WebhookValues):
+class GardenValues(values.DefinitionValues, values.WebhookValues):
     """The values of the chart of the garden's process."""
 
     config: dict[str, Any] = Field(

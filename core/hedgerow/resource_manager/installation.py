@@ -24,9 +24,10 @@ from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.installation import values
 from hedgerow.installation.alerts import object_alert
 from hedgerow.installation.installation import NOTHING, Installation
+from hedgerow.installation.parts import Name
 from hedgerow.installation.values import (
-    ManagedObjects,
-    Name,
+    DefinitionValues,
+    ManagedResources,
     Record,
     Subject,
     Target,
@@ -67,7 +68,7 @@ class Webhooks(values.Webhooks):
     """Whether the cluster is a seed or the runtime cluster of a garden: pods beside the process need the webhooks."""
 
 
-class Values(TargetValues, WebhookValues):
+class Values(DefinitionValues, TargetValues, WebhookValues):
     """The values of the chart of the resource manager."""
 
     name_prefix: Annotated[str, Field(max_length=LONGEST_PREFIX, pattern=r"^([a-z]([-a-z0-9]*))?$")] = ""
@@ -80,8 +81,8 @@ class Values(TargetValues, WebhookValues):
     """How API servers reach the webhooks that the component configuration enables."""
     target: Target = Target(subject=Subject(name=PROCESS))
     """The separate target cluster."""
-    managed_objects: ManagedObjects = ManagedObjects()
-    """What ManagedResources deliver."""
+    managed_resources: ManagedResources = ManagedResources()
+    """What ManagedResources may deliver: the process needs every permission for that, and those that roles grant."""
     record: Record = Record()
     """Whether pods record their decisions, for `hedgerow replay`."""
 
@@ -146,9 +147,9 @@ class ResourceManagerInstallation(Installation[Values, ResourceManagerConfigurat
         return self.values.record if self.values.record.enabled else None
 
     @property
-    def managed_objects(self) -> ManagedObjects:
+    def managed_resources(self) -> ManagedResources:
         """What the process may do with what ManagedResources deliver."""
-        return self.values.managed_objects
+        return self.values.managed_resources
 
     @property
     def mode(self) -> Mode:

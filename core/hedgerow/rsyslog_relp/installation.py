@@ -12,7 +12,8 @@ from hedgerow.admission.registration import RegisteredWebhook, WebhookServer
 from hedgerow.installation import values
 from hedgerow.installation.alerts import object_alert
 from hedgerow.installation.installation import NAMESPACE, Installation
-from hedgerow.installation.values import Name, config_schema
+from hedgerow.installation.parts import Name
+from hedgerow.installation.values import config_schema
 from hedgerow.machinery.configuration.reading import head
 from hedgerow.machinery.objects import Manifest
 from hedgerow.rsyslog_relp.configuration import RsyslogRelpConfiguration

@@ -63,7 +63,7 @@ def _bound(binding: Manifest, subject: dict[str, str]) -> Manifest:
 
 def _rendered(part: str, namespace: str, config: Manifest, folder: Path) -> list[dict[str, Any]]:
     values = folder / "values.yaml"
-    settings = {"config": config, "target": {"kubeconfigSecret": "target"}, "managedObjects": {"rules": APPLIED}}
+    settings = {"config": config, "target": {"kubeconfigSecret": "target"}, "managedResources": {"rules": APPLIED}}
     values.write_text(yaml.safe_dump(settings), encoding="utf-8")
     done = run_here("install", "resource-manager", "-n", namespace, "-f", str(values), "--part", part)
     assert done.returncode == 0, done.stderr

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from pydantic import BaseModel
 
 from hedgerow.api.definition import build_definition
 from hedgerow.installation.installation import completion
@@ -37,6 +36,7 @@ from hedgerow_entrypoints.components import (
     component,
 )
 from hedgerow_entrypoints.components.registry import Component
+from tests.golden.installation.explained import explained, readme
 
 TEMPLATES: Final = Path(__file__).parents[3] / "deploy" / "chart-templates"
 _HERE: Final = Path(__file__).parent
@@ -253,20 +253,24 @@ class Chart:
         webhooks = {mode: self._registrations(values) for mode, values in modes.items()} if self.webhooks else {}
         return {
             "Chart.yaml": render_yaml([about]),
-            "values.yaml": _ABOUT + "".join(f"{line}\n" for line in _explained(declared.values_type())),
+            "values.yaml": _ABOUT + "".join(f"{line}\n" for line in explained(declared.values_type())),
+            "README.md": readme(declared.component, declared.description, declared.values_type()),
             "values.schema.json": _json(values_schema(declared.values_type)),
             "files/configuration.json": _json(self._configuration()),
             "files/permissions.json": _json(self.permission_features()),
             "files/alerts.yaml": render_yaml([rule_file(declared)]),
             **({"files/webhooks.json": _json(webhooks)} if webhooks else {}),
-            **{f"crds/{each.resource}.yaml": render_yaml([build_definition(each)]) for each in declared.definitions},
+            **{
+                f"files/definitions/{each.resource}.yaml": render_yaml([build_definition(each)])
+                for each in declared.definitions
+            },
             **dict(self._templates()),
         }
 
     def _templates(self) -> Iterator[tuple[str, str]]:
         parts = self.declared.values_type.model_fields
         webhooks = default_values(self.declared.values_type).get("webhooks", {})
-        has = {name: name in parts for name in ("target", "record", "managed_objects", "name_prefix", "webhooks")}
+        has = {name: name in parts for name in ("target", "record", "managed_resources", "name_prefix", "webhooks")}
         made = Environment(
             loader=FileSystemLoader(TEMPLATES),
             undefined=StrictUndefined,
@@ -289,6 +293,7 @@ class Chart:
                 in_gardener="inGardener" in webhooks,
                 temporary_files=self.declared.writes_temporary_files,
                 source_connections=self._source_connections,
+                definitions=bool(self.declared.definitions),
                 for_seed="seedConfig" in self.defaults,
                 deployment_labels=self.installed({}).deployment_labels,
                 pod_labels=self.installed({}).pod_labels,
@@ -331,16 +336,3 @@ def _feature(
 
 def _json(value: Any) -> str:
     return json.dumps(value, indent=1) + "\n"
-
-
-def _explained(values: BaseModel, indentation: str = "") -> Iterator[str]:
-    """The lines of a values file, each value below what it means."""
-    for name, described in type(values).model_fields.items():
-        value, alias = getattr(values, name), described.alias or name
-        yield f"{indentation}# {described.description}"
-        if isinstance(value, BaseModel):
-            yield f"{indentation}{alias}:"
-            yield from _explained(value, f"{indentation}  ")
-        else:
-            plain = values.model_dump(mode="json", by_alias=True)[alias]
-            yield from (f"{indentation}{line}" for line in render_yaml([{alias: plain}]).splitlines())

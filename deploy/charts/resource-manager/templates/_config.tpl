@@ -109,6 +109,13 @@ true
 
 {{/* Whether a step of the installation is rendered; values that cannot work end the rendering. */}}
 {{- define "resource-manager.part" -}}
+{{- $may := .root.Values.managedResources -}}
+{{- if not (or $may.clusterAdmin $may.rules) -}}
+{{- fail "nothing says what ManagedResources may deliver: set managedResources.clusterAdmin to true for everything, or list in managedResources.rules what they may" -}}
+{{- end -}}
+{{- if and $may.clusterAdmin (or $may.rules (not $may.clusterWide)) -}}
+{{- fail "managedResources.clusterAdmin grants everything, everywhere: leave out rules and clusterWide" -}}
+{{- end -}}
 {{- $separate := include "resource-manager.separate" .root -}}
 {{- $target := .root.Values.target -}}
 {{- if and $separate (not $target.kubeconfigSecret) -}}

@@ -52,8 +52,7 @@ metadata:
   {{- with .place }}
   namespace: {{ . }}
   {{- end }}
-  labels:
-    app: {{ include "resource-manager.name" .root }}
+  {{- include "resource-manager.marks" (dict "root" .root) | nindent 2 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ .kind }}
@@ -76,8 +75,7 @@ metadata:
   {{- with $place }}
   namespace: {{ . }}
   {{- end }}
-  labels:
-    app: {{ include "resource-manager.name" $.root }}
+  {{- include "resource-manager.marks" (dict "root" $.root) | nindent 2 }}
 rules:
 {{- range $rules }}
 - {{ . | toRawJson }}
@@ -96,16 +94,20 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
   name: {{ include "resource-manager.role" $role }}
-  labels:
-    app: {{ include "resource-manager.name" .root }}
+  {{- include "resource-manager.marks" (dict "root" .root) | nindent 2 }}
 rules:
-{{- range .root.Values.managedObjects.rules }}
+{{- if .root.Values.managedResources.clusterAdmin }}
+- apiGroups: ["*"]
+  resources: ["*"]
+  verbs: ["*"]
+- nonResourceURLs: ["*"]
+  verbs: ["*"]
+{{- end }}
+{{- range .root.Values.managedResources.rules }}
 - {{ . | toRawJson }}
-{{- else }}
-  []
 {{- end }}
 {{- $everywhere := list "" }}
-{{ range ternary $everywhere (default $everywhere .namespaces) .root.Values.managedObjects.clusterWide }}
+{{ range ternary $everywhere (default $everywhere .namespaces) .root.Values.managedResources.clusterWide }}
 {{- include "resource-manager.binding" (set $role "place" .) }}
 {{- end }}
 {{- end -}}

@@ -52,8 +52,7 @@ metadata:
   {{- with .place }}
   namespace: {{ . }}
   {{- end }}
-  labels:
-    app: {{ include "rsyslog-relp.name" .root }}
+  {{- include "rsyslog-relp.marks" (dict "root" .root) | nindent 2 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ .kind }}
@@ -76,8 +75,7 @@ metadata:
   {{- with $place }}
   namespace: {{ . }}
   {{- end }}
-  labels:
-    app: {{ include "rsyslog-relp.name" $.root }}
+  {{- include "rsyslog-relp.marks" (dict "root" $.root) | nindent 2 }}
 rules:
 {{- range $rules }}
 - {{ . | toRawJson }}

@@ -40,6 +40,7 @@ from hedgerow_entrypoints.components import SEED_EXTENSIONS, component
 from tests.golden.installation.chart import CHARTS
 
 DOMAIN: Final = "resources.gardener.cloud"
+EVERYTHING: Final = {"managedResources": {"clusterAdmin": True}}
 HOMES: Final = ("garden", "default", "kube-system", "shoot--foo--bar", "monitoring")
 OF_NAMESPACES: Final = st.fixed_dictionaries(
     {},
@@ -71,8 +72,8 @@ def installed(data: st.DataObject) -> Installed:
     if "target" in fields and data.draw(st.booleans()):
         separate = {"config": {"targetClientConnection": {}}, "target": {"kubeconfigSecret": "kubeconfig"}}
         stated = combined(stated, separate)
-    if "managed_objects" in fields:
-        stated = combined(stated, {"webhooks": {"inGardener": data.draw(st.booleans())}})
+    if "managed_resources" in fields:
+        stated = combined(stated, {"webhooks": {"inGardener": data.draw(st.booleans())}, **EVERYTHING})
     stated = combined(stated, {"podLabels": data.draw(OF_OTHERS)})
     defaults = chart.declared.values_type().model_dump(mode="json", by_alias=True)
     values = chart.declared.values_type.model_validate(combined(defaults, stated))
@@ -149,7 +150,7 @@ def test_two_resource_managers_do_not_wait_for_each_other(home: str) -> None:
     for switch in chart.webhooks:
         every = combined(every, switch.section)
     one = chart.installed(every, namePrefix="one-")
-    other = replace(chart.installed(every, namePrefix="other-"), namespace=home)
+    other = replace(chart.installed(every, namePrefix="other-", **EVERYTHING), namespace=home)
     made = manifests(other, "text").unwrap()
     deployment = next(each for each in made if each["kind"] == "Deployment")
 

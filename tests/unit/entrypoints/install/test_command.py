@@ -14,11 +14,13 @@ from tests.unit.entrypoints.install.test_registration import NO_AUTHORITY
 
 TARGET: dict[str, Any] = {"config": {"targetClientConnection": {}}}
 KUBECONFIG: dict[str, Any] = {"target": {"kubeconfigSecret": "kubeconfig"}}
+EVERYTHING: dict[str, Any] = {"managedResources": {"clusterAdmin": True}}
+LITTLE: dict[str, Any] = {"managedResources": {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["*"]}]}}
 
 
 def install(folder: Path, values: dict[str, Any], *arguments: str) -> tuple[int, str, str]:
     file = folder / "values.yaml"
-    file.write_text(yaml.safe_dump(values), encoding="utf-8")
+    file.write_text(yaml.safe_dump(EVERYTHING | values), encoding="utf-8")
     done = CliRunner().invoke(hedgerow, ["install", "resource-manager", "-f", str(file), *arguments])
     return done.exit_code, done.stdout, done.stderr
 
@@ -87,8 +89,8 @@ def test_registrations_whose_server_nobody_can_trust_are_warned_of(tmp_path: Pat
 def test_what_is_in_no_namespace_is_delivered_unless_somebody_forbids_it(
     tmp_path: Path, setting: list[str], kind: str
 ) -> None:
-    values = {"config": {"sourceClientConnection": {"namespaces": ["shop"]}}}
-    settings = [each for name in setting for each in ("--set", f"managedObjects.{name}")]
+    values = {**LITTLE, "config": {"sourceClientConnection": {"namespaces": ["shop"]}}}
+    settings = [each for name in setting for each in ("--set", f"managedResources.{name}")]
 
     _, output, _ = install(tmp_path, values, *settings)
 
@@ -113,6 +115,9 @@ def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
         (TARGET, "target.kubeconfigSecret must name a Secret"),
         (KUBECONFIG, "target.kubeconfigSecret leads nowhere"),
         ({"config": {"sourceClientConnection": {"kubeconfig": "/a"}}}, "which nothing mounts"),
+        ({"managedResources": {}}, "set managedResources.clusterAdmin to true for everything, or list"),
+        ({"managedResources": {"clusterAdmin": True, **LITTLE["managedResources"]}}, "leave out rules"),
+        ({"managedResources": {"clusterAdmin": True, "clusterWide": False}}, "leave out rules and clusterWide"),
         ({"part": "target"}, "there is no separate target cluster"),
         ({"part": "access"}, "there is no separate target cluster"),
         ({"config": {"logLevel": "loud"}}, 'config: logLevel: Unsupported value: "loud"'),
@@ -124,15 +129,17 @@ def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
         ),
     ],
     ids=[
-        "no kubeconfig",
-        "no connection",
-        "no mount",
-        "no target",
-        "no access",
-        "configuration",
-        "prefix",
-        "probes",
-        "port",
+        *(
+            "no kubeconfig",
+            "no connection",
+            "no mount",
+            "no choice",
+            "two choices",
+            "a half choice",
+            "no target",
+            "no access",
+        ),
+        *("configuration", "prefix", "probes", "port"),
     ],
 )
 def test_what_cannot_work_is_refused(tmp_path: Path, values: dict[str, Any], problem: str) -> None:
@@ -190,6 +197,6 @@ def test_each_component_takes_its_own_values_and_options(tmp_path: Path) -> None
 
     assert code("rsyslog-relp", "-f", str(of_gardener)) == 0
     assert code("resource-manager", "-f", str(of_gardener)) != 0
-    assert code("resource-manager", "--part", "source") == 0
     assert code("rsyslog-relp", "--part", "target") != 0
+    assert code("resource-manager", "--part", "source", "--set", "managedResources.clusterAdmin=true") == 0
     assert code("operator") != 0
