@@ -3,10 +3,11 @@
 A `Driver` does the work of a step: at API servers, in memory, or for a plan alone. This module decides what each kind
 of step asks of the driver, and the order in which independent steps are performed.
 
-A turn whose decision pauses for the first time asks to `begin` to compute. If it may not, the turn ends, without
-occupying a worker, and its key is woken when there is room. A turn that may holds its place until its decision goes on
-with something else, and what it has computed until it `ends`. As long as keys wait, the end of any turn wakes one of
-them if there is room. A turn that has computed before goes on beside others, so that no work is lost.
+A turn whose decision pauses for the first time asks to `begin` to compute. If it may not, it waits beside the few that
+are next; if those are too many, it ends, without occupying a worker, and its key is woken when there is room. A turn
+that may holds its place until its decision goes on with something else, and what it has computed until it `ends`. As
+long as keys wait, the end of any turn wakes one of them if there is room. A turn that has computed before goes on beside
+others, so that no work is lost.
 """
 
 import asyncio
@@ -115,6 +116,10 @@ MOST_HELD: Final = 500_000
 """Values of decoded documents that turns hold when another may begin to decode, some 50 MB; it adds as many at most."""
 
 
+MOST_NEXT: Final = 2
+"""Turns that wait to compute. A key that is woken reads everything anew; they go on at once."""
+
+
 class NoRoomError(Exception):
     """The turn has to end: its decision takes long, and others are under way. Its key is woken later."""
 
@@ -125,20 +130,28 @@ class LongDecisions:
     def __init__(self) -> None:
         self._computing: Hashable = None
         self._held: dict[Hashable, int] = {}
+        self._next: OrderedDict[Hashable, asyncio.Future[None]] = OrderedDict()
         self._waiting: OrderedDict[Hashable, Callable[[], None]] = OrderedDict()
 
-    def begin(self, turn: Hashable, wake: Callable[[], None]) -> None:
+    async def begin(self, turn: Hashable, wake: Callable[[], None]) -> None:
         """Let the decision of a turn compute, whenever it pauses.
 
-        Raises NoRoomError if it has to wait: `wake` gives its key another turn later.
+        Raises NoRoomError if it has to wait too long: `wake` gives its key another turn later.
         """
         if self._computing == turn or turn in self._held:
             return
-        if self._computing is not None or not self._has_memory:
+        if not self._has_memory or len(self._next) == MOST_NEXT:
             self._waiting[turn] = wake
             raise NoRoomError
         self._waiting.pop(turn, None)
-        self._computing = turn
+        if self._computing is None and not self._next:
+            self._computing = turn
+            return
+        self._next[turn] = asyncio.get_running_loop().create_future()
+        try:
+            await self._next[turn]
+        finally:
+            self._next.pop(turn, None)
 
     def computed(self, turn: Hashable, held: int) -> None:
         """Note that a decision goes on with something else, and holds so many values until its turn ends."""
@@ -158,6 +171,13 @@ class LongDecisions:
     def _leave(self, turn: Hashable) -> None:
         if self._computing == turn:
             self._computing = None
-        if self._waiting and self._computing is None and self._has_memory:
+        if self._computing is not None or not self._has_memory:
+            return
+        while self._next and self._computing is None:
+            first, place = self._next.popitem(last=False)
+            if not place.done():  # its turn was cancelled
+                self._computing = first
+                place.set_result(None)
+        if self._waiting:
             _, wake = self._waiting.popitem(last=False)
             wake()

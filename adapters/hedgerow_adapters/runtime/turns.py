@@ -211,7 +211,7 @@ class Turns:
                 self._observer.warned(key, event)
 
     async def _wait(self, turn: _Turn, step: Pause) -> None:
-        self._caches.long_decisions.begin(turn.identity, partial(self._queue.add, turn.key, low_priority=True))
+        await self._caches.long_decisions.begin(turn.identity, partial(self._queue.add, turn.key, low_priority=True))
         turn.computed = max(turn.computed, step.held)
         await asyncio.sleep(self._pause)
 

@@ -18,81 +18,140 @@ from tests.virtual_clock import virtual_time
 
 
 class Waking:
-    """Which turns may begin, and which keys are woken."""
+    """Which turns may begin, which of them are next, and which keys are woken."""
 
     def __init__(self) -> None:
         self.decisions = LongDecisions()
         self.woken: list[str] = []
+        self.begun: list[str] = []
+        self.tasks: dict[str, asyncio.Task[None]] = {}
 
-    def begins(self, turn: str) -> bool:
+    async def begins(self, *turns: str) -> str:
+        """The turns of these that may compute, once each has asked in its order."""
+        before = len(self.begun)
+        for turn in turns:
+            self.tasks[turn] = asyncio.create_task(self._begin(turn))
+        return await self.then(before)
+
+    async def then(self, before: int | None = None) -> str:
+        """The turns that have begun by now, since then."""
+        before = len(self.begun) if before is None else before
+        await a_while(0.001)
+        return "".join(self.begun[before:])
+
+    async def ends(self, turn: str) -> str:
+        """The turns that begin at the end of one."""
+        self.decisions.end(turn)
+        return await self.then()
+
+    async def _begin(self, turn: str) -> None:
         try:
-            self.decisions.begin(turn, lambda: self.woken.append(turn))
+            await self.decisions.begin(turn, lambda: self.woken.append(turn))
         except NoRoomError:
             self.decisions.end(turn)
-            return False
-        return True
+        else:
+            self.begun.append(turn)
 
 
-def test_one_decision_computes_at_a_time_and_others_are_woken_in_their_order() -> None:
+@virtual_time
+async def test_one_decision_computes_at_a_time_and_the_next_follow_in_their_order() -> None:
     at = Waking()
 
-    assert [at.begins(turn) for turn in "abca"] == [True, False, False, True]
+    assert await at.begins("a", "b", "c", "a") == "aa"
     at.decisions.computed("a", 10)
-    assert at.woken == ["b"]
-    assert at.begins("b")
-    at.decisions.end("b")
-    assert at.woken == ["b", "c"]
-
-
-def test_the_end_of_any_turn_wakes_who_waits_where_one_that_was_woken_did_not_begin() -> None:
-    at = Waking()
-    assert [at.begins(turn) for turn in "abc"] == [True, False, False]
-
-    at.decisions.end("a")
-    at.decisions.end("b")
-
-    assert at.woken == ["b", "c"]
-
-
-def test_nobody_begins_while_turns_hold_too_much() -> None:
-    at = Waking()
-    assert at.begins("a")
-    at.decisions.computed("a", MOST_HELD + 1)
-
-    assert not at.begins("b")
-    at.decisions.end("another")
+    assert await at.then() == "b"
+    assert await at.ends("b") == "c"
     assert at.woken == []
+
+
+@virtual_time
+async def test_few_are_next_and_others_are_woken_when_there_is_room() -> None:
+    at = Waking()
+
+    assert await at.begins("a", "b", "c", "d", "e") == "a"
+    assert await at.ends("a") == "b"
+    assert at.woken == ["d"]
+    assert await at.begins("d") == ""
+    assert await at.ends("b") == "c"
+    assert at.woken == ["d", "e"]
+    assert await at.ends("c") == "d"
+
+
+@virtual_time
+async def test_the_end_of_any_turn_wakes_who_waits_where_one_that_was_woken_did_not_begin() -> None:
+    at = Waking()
+    assert await at.begins("a", "b", "c", "d", "e") == "a"
+
+    for turn in "abc":
+        await at.ends(turn)
+
+    assert at.woken == ["d", "e"]
+
+
+@virtual_time
+async def test_one_that_is_next_and_is_cancelled_leaves_its_place() -> None:
+    at = Waking()
+    assert await at.begins("a", "b", "c") == "a"
+
+    at.tasks["b"].cancel()
     at.decisions.end("a")
+
+    assert await at.then() == "c"
+
+
+@virtual_time
+async def test_nobody_begins_while_turns_hold_too_much() -> None:
+    at = Waking()
+    assert await at.begins("a") == "a"
+    at.decisions.computed("a", MOST_HELD + 1)
+
+    assert await at.begins("b") == ""
+    assert await at.ends("another") == ""
+    assert at.woken == []
+    await at.ends("a")
     assert at.woken == ["b"]
 
 
-def test_a_turn_that_holds_much_may_go_on() -> None:
+@virtual_time
+async def test_one_that_is_next_does_not_begin_while_turns_hold_too_much() -> None:
     at = Waking()
-    assert at.begins("a")
+    assert await at.begins("a", "b") == "a"
     at.decisions.computed("a", MOST_HELD + 1)
 
-    assert at.begins("a")
+    assert await at.then() == ""
+    assert await at.ends("a") == "b"
 
 
-def test_a_turn_that_has_computed_goes_on_beside_another_one() -> None:
+@virtual_time
+async def test_a_turn_that_holds_much_may_go_on() -> None:
     at = Waking()
-    assert at.begins("a")
+    assert await at.begins("a") == "a"
+    at.decisions.computed("a", MOST_HELD + 1)
+
+    assert await at.begins("a") == "a"
+
+
+@virtual_time
+async def test_a_turn_that_has_computed_goes_on_beside_another_one() -> None:
+    at = Waking()
+    assert await at.begins("a") == "a"
     at.decisions.computed("a", 0)
-    assert at.begins("b")
+    assert await at.begins("b") == "b"
 
-    assert at.begins("a")
-    at.decisions.end("a")
-    assert not at.begins("a")
+    assert await at.begins("a") == "a"
+    await at.ends("a")
+    assert await at.begins("a") == ""
     assert at.woken == []
 
 
-def test_a_turn_that_has_not_computed_waits_although_it_has_asked() -> None:
+@virtual_time
+async def test_a_turn_that_has_not_computed_waits_although_it_has_asked() -> None:
     at = Waking()
-    assert at.begins("a")
+    assert await at.begins("a") == "a"
 
     at.decisions.computed("b", 0)
 
-    assert not at.begins("b")
+    assert await at.begins("b") == ""
 
 
 SLICES = 50
