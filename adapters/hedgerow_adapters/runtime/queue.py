@@ -60,12 +60,17 @@ class WorkQueue:
         queues: Mapping[str, "WorkQueue"] = MappingProxyType({}),
         yields_to: Iterable[str] = (),
         longest_wait: float | None = None,
+        shortest_wait: float = 0.0,
     ) -> None:
         """A queue in which nothing waits; `queues` are those of all controllers of the process, by name.
 
-        The queues that it `yields_to` need not exist. After a failure a key waits `longest_wait` seconds at most.
+        The queues that it `yields_to` need not exist. After a failure a key waits `longest_wait` seconds at most, and
+        after every turn `shortest_wait` at least.
         """
         self._longest_wait = longest_wait
+        self._shortest_wait = shortest_wait
+        self._rests: dict[ObjectKey, float] = {}
+        """When keys that had a turn may have the next one."""
         self._observer = observer
         self._queues = queues
         self._yields_to = frozenset(yields_to)
@@ -133,6 +138,8 @@ class WorkQueue:
             return
         elif key in self._low_priority:
             self._line[key] = self._low_priority.pop(key)
+        elif (rest := self._rests.get(key, 0.0) - self._loop.time()) > 0:
+            self.add_after(key, rest)
         else:
             line = self._low_priority if low_priority else self._line
             line[key] = self._loop.time()
@@ -151,6 +158,7 @@ class WorkQueue:
 
     def _add_now(self, key: ObjectKey) -> None:
         self._timers.pop(key, None)
+        self._rests.pop(key, None)
         self.add(key)
 
     def retry(self, key: ObjectKey) -> float:
@@ -266,7 +274,10 @@ class WorkQueue:
 
     def done(self, key: ObjectKey) -> None:
         """End the work on a key that was taken."""
-        worked = self._loop.time() - self._started.pop(key)
+        now = self._loop.time()
+        worked = now - self._started.pop(key)
+        if self._shortest_wait:
+            self._rests[key] = now + self._shortest_wait
         self._come_back(key)
         self._observer.finished(worked)
         for tell in self._tell_done:

@@ -91,7 +91,11 @@ class ControllerRunner:
         self.synced: Final = asyncio.Event()
         self._observer = observer or ControllerObserver()
         self.queue: Final = WorkQueue(
-            self._observer, queues=caches.queues, yields_to=controller.yields_to, longest_wait=controller.longest_wait
+            self._observer,
+            queues=caches.queues,
+            yields_to=controller.yields_to,
+            longest_wait=controller.longest_wait,
+            shortest_wait=controller.shortest_wait,
         )
         caches.queues[controller.name] = self.queue
         self._observer.queues(self.queue.age)

@@ -153,6 +153,8 @@ class Controller(Generic[Config]):
     """True if its only key is `SINGLETON`, which its plans requeue."""
     longest_wait: float | None = None
     """In seconds, after failures or in a write conflict; none: the runtime's limits."""
+    shortest_wait: float = 0.0
+    """In seconds, from the end of a turn to the key's next one: what changes often is then told at once."""
     events_from: str = ""
     """The reporting controller of its events; empty: its name."""
     reads_server_version: bool = False

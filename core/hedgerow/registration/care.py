@@ -35,6 +35,7 @@ from hedgerow.machinery.reading import UnreadableError, integer_at
 from hedgerow.machinery.reported_states import ReportedStates, conditions_reported
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.registration.conditions import (
+    BETWEEN_WRITES,
     CheckConfig,
     conditions_changed,
     is_creation,
@@ -62,6 +63,7 @@ def care_controller(config: CheckConfig, concurrency: int = 20) -> Controller[Ch
         reconcile=reconcile,
         yields_to=("controllerinstallation",),
         longest_wait=config.sync_period.total_seconds(),
+        shortest_wait=BETWEEN_WRITES,
         permissions=(
             *writes_conditions_of(CONTROLLER_INSTALLATIONS),
             *(Permission.of(holder, "get", cluster=Cluster.SOURCE) for holder in holders),

@@ -19,6 +19,8 @@ from hedgerow.machinery.plan import MergePatch
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 
 MOST_ATTEMPTS: Final = 5
+BETWEEN_WRITES: Final = 1.0
+"""Seconds: what many installations change at the same time is told together."""
 _CONFLICT: Final = 409
 
 

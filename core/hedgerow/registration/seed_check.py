@@ -25,6 +25,7 @@ from hedgerow.machinery.plan import Plan, failed
 from hedgerow.machinery.reading import UnreadableError, keeping
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.registration.conditions import (
+    BETWEEN_WRITES,
     CheckConfig,
     conditions_changed,
     is_creation,
@@ -82,6 +83,7 @@ def seed_check_controller(config: CheckConfig, concurrency: int = 5) -> Controll
         reconcile=reconcile,
         yields_to=("controllerinstallation", "controllerinstallation-care"),
         longest_wait=config.sync_period.total_seconds(),
+        shortest_wait=BETWEEN_WRITES,
         permissions=writes_conditions_of(SEEDS),
     )
 

@@ -64,6 +64,24 @@ async def test_a_queue_is_as_old_as_its_oldest_key() -> None:
 
 
 @virtual_time
+async def test_a_key_has_its_next_turn_no_sooner_than_is_allowed() -> None:
+    queue = WorkQueue(ControllerObserver(), shortest_wait=1.0)
+    queue.add(A)
+    queue.add(B)
+    assert await queue.take() == A
+    queue.add(A)
+    queue.done(A)
+    assert await all_waiting(queue) == ["b"]
+
+    queue.add(B)
+    queue.add_after(B, 30)
+    assert len(queue) == 0
+    began = now()
+    assert [await queue.take(), await queue.take()] == [A, B]
+    assert now() == began + 1.0
+
+
+@virtual_time
 async def test_keys_are_taken_in_the_order_in_which_they_came_each_once() -> None:
     queue = new_queue()
     for each in (B, A, B, C, A):
