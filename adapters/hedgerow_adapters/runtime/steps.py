@@ -6,8 +6,8 @@ of step asks of the driver, and the order in which independent steps are perform
 A turn whose decision pauses for the first time asks to `begin` to compute. If it may not, it waits beside the few that
 are next; if those are too many, it ends, without occupying a worker, and its key is woken when there is room. A turn
 that may holds its place until its decision goes on with something else, and what it has computed until it `ends`. As
-long as keys wait, the end of any turn wakes one of them if there is room. A turn that has computed before goes on beside
-others, so that no work is lost.
+long as keys wait, the end of any turn wakes one of them if there is room. A turn that has computed before goes on
+beside others, so that no work is lost.
 """
 
 import asyncio
