@@ -69,7 +69,7 @@ class ControlPlane:
 
     RBAC decides what users may do: `admin` may do everything, `hedgerow` nothing until a test binds roles
     to it. Further users come from `users` (name to groups) or `add_user`. `api_server_flags` are added to
-    the API server's own, such as `--watch-cache=false`.
+    the API server's own, such as `--watch-cache=false`, or replace those of the same name.
 
     The API server has no service account admission, as nothing here makes service accounts; every other
     admission plugin is as in a real cluster. It never compacts etcd by itself: history is lost exactly
@@ -420,7 +420,9 @@ class ControlPlane:
 
 
 def _server(name: str, binaries: Path, layout: Layout, flags: Mapping[str, str], extra: Sequence[str] = ()) -> Server:
-    command = [str(binaries / name), *(f"--{flag}={value}" for flag, value in flags.items()), *extra]
+    replaced = {each.removeprefix("--").partition("=")[0] for each in extra}
+    kept = (f"--{flag}={value}" for flag, value in flags.items() if flag not in replaced)
+    command = [str(binaries / name), *kept, *extra]
     return Server(name, command, layout.log(name))
 
 

@@ -59,9 +59,9 @@ class Front:
                 if replica.probe("/readyz")[0] != http.client.OK:
                     continue
                 with socket.create_connection(("127.0.0.1", replica.webhook_port)) as server:
-                    back = threading.Thread(target=_pass_on, args=(server, caller), daemon=True)
+                    back = threading.Thread(target=pass_on, args=(server, caller), daemon=True)
                     back.start()
-                    _pass_on(caller, server)
+                    pass_on(caller, server)
                     back.join()
                 return
 
@@ -75,7 +75,7 @@ class _Server(socketserver.ThreadingTCPServer):
         """Whoever breaks a connection off has nothing to be told."""
 
 
-def _pass_on(source: socket.socket, sink: socket.socket) -> None:
+def pass_on(source: socket.socket, sink: socket.socket) -> None:
     """What one side says, until it says no more."""
     with contextlib.suppress(OSError):
         while piece := source.recv(PIECE):
