@@ -98,7 +98,7 @@ class Release:
         """The manifests of a part."""
         setting = ("--set", f"part={part}")
         if self.has_helm:
-            done = by_helm(self.values, *setting, "--include-crds", namespace=self.namespace)
+            done = by_helm(self.values, *setting, namespace=self.namespace)
         else:
             crds = ("--include-crds",) if part == "process" else ()
             done = run_here(
@@ -155,6 +155,7 @@ def new_release(
     cluster.kubectl("create", "secret", "tls", secret, "-n", namespace, *pair)
     values: Mapping[str, Any] = {
         "namePrefix": prefix,
+        "managedResources": {"clusterAdmin": True},
         "config": {
             "controllers": {"tokenInvalidator": {"enabled": True}},
             "webhooks": {name: {"enabled": True} for name in WEBHOOKS},
