@@ -7,9 +7,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from hedgerow.admission.certificates import certificate_authority, certificate_pem
+from hedgerow.admission.certificates import certificate_authority, certificate_pem, key_pem
 from hedgerow_adapters.clock import utc_now
-from hedgerow_entrypoints.cli.webhooks import generate_key, key_pem, new_issue
+from hedgerow_entrypoints.cli.webhooks import generate_key, new_issue
 from tests.control_plane import ControlPlane
 from tests.control_plane.credentials import write_private
 from tests.kubelet_requests import NODES_GROUP, csr_manifest, kubelet_request

@@ -95,7 +95,7 @@ class Certificates:
         """The settings with the pair, and when it expires."""
         certificate, key = (self._folder / name for name in (CERTIFICATE, KEY))
         chain, _ = (self._read(path) for path in (certificate, key))
-        context = _server_context()
+        context = server_context()
         try:
             # Without a password given here OpenSSL would ask for one at the terminal.
             context.load_cert_chain(certificate, key, password="")
@@ -104,27 +104,33 @@ class Certificates:
             problem = "do not belong together" if mismatch else "are no certificate and key in PEM"
             raise CertificateError(f"{CERTIFICATE} and {KEY} in {self._folder} {problem}") from error
         if self._client_authorities is not None:
-            self._require_certificates(context, self._client_authorities)
+            require_certificates(context, self._client_authorities, self._seen)
         return context, first_expiry(chain)
 
     def _read(self, path: Path) -> bytes:
-        try:
-            return self._seen.read(path)
-        except OSError as error:
-            raise CertificateError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
-
-    def _require_certificates(self, context: ssl.SSLContext, authorities: Path) -> None:
-        """Trust as Go does: any certificate in the file is an authority, also one that is not a root."""
-        try:
-            context.load_verify_locations(cadata=self._read(authorities).decode("ascii", errors="ignore"))
-        except (OSError, ValueError) as error:  # an SSLError is an OSError
-            raise CertificateError(f"{authorities} holds no certificate in PEM") from error
-        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        context.verify_mode = ssl.CERT_OPTIONAL
+        return read_file(path, self._seen)
 
 
-def _server_context() -> ssl.SSLContext:
+def read_file(path: Path, seen: SeenFiles) -> bytes:
+    """What a file holds, or CertificateError."""
+    try:
+        return seen.read(path)
+    except OSError as error:
+        raise CertificateError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+
+
+def require_certificates(context: ssl.SSLContext, authorities: Path, seen: SeenFiles) -> None:
+    """Trust as Go does: any certificate in the file is an authority, also one that is not a root."""
+    try:
+        context.load_verify_locations(cadata=read_file(authorities, seen).decode("ascii", errors="ignore"))
+    except (OSError, ValueError) as error:  # an SSLError is an OSError
+        raise CertificateError(f"{authorities} holds no certificate in PEM") from error
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context.verify_mode = ssl.CERT_OPTIONAL
+
+
+def server_context() -> ssl.SSLContext:
     """TLS 1.2 or newer without renegotiation; HTTP/1.1 alone, so that API servers spread their requests."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2

@@ -23,6 +23,7 @@ from aiohttp import web
 
 from hedgerow_adapters.admission.certificates import Certificates
 from hedgerow_adapters.admission.exchange import Exchange, TooLargeError
+from hedgerow_adapters.admission.provisioned import ProvisionedCertificate
 from hedgerow_adapters.admission.reviewer import AdmissionObserver
 from hedgerow_adapters.listening import connections
 from hedgerow_adapters.listening.accepting import Listener
@@ -59,7 +60,7 @@ class AdmissionServer:
     def __init__(
         self,
         where: Listener,
-        certificates: Certificates,
+        certificates: Certificates | ProvisionedCertificate,
         exchange: Exchange,
         *,
         limits: Limits = Limits(),

@@ -27,7 +27,7 @@ from hedgerow_adapters.runtime.events import EventSink
 from hedgerow_adapters.runtime.observer import ControllerObserver, Result
 from hedgerow_adapters.runtime.queue import WorkQueue
 from hedgerow_adapters.runtime.shared_cache import Listener
-from hedgerow_adapters.runtime.steps import NoRoomError
+from hedgerow_adapters.runtime.steps import NoRoomError, Perform, no_further_step
 from hedgerow_adapters.runtime.turns import (
     PAUSE,
     Decide,
@@ -78,12 +78,13 @@ class ControllerRunner:
         decide: Decide = reconciled,
         guards_deletions: bool = True,
         pause: float = PAUSE,
+        perform: Perform = no_further_step,
     ) -> None:
         """A controller that has asked for nothing yet, as far as the clusters let it see.
 
         Somebody else has to `run` the caches. `may_write` is asked before every write, `decide` makes the decisions.
         Mass deletions are held back, but in a cluster that is thrown away. Between two slices of a decision others get
-        `pause` seconds.
+        `pause` seconds. What only this controller awaits, `perform` does.
         """
         clusters = caches.clusters
         source, target = clusters.source.namespaces, clusters.target.namespaces
@@ -120,6 +121,7 @@ class ControllerRunner:
             decide=decide,
             guards_deletions=guards_deletions,
             pause=pause,
+            perform=perform,
         )
         self._expectations, self._deletions = self._turns.expectations, self._turns.deletions
         self._may_start = asyncio.Event()

@@ -33,6 +33,13 @@ class CarryOut(Protocol):
 
 
 Render: TypeAlias = Callable[[RenderChart], Awaitable[RenderedChart]]
+Perform: TypeAlias = Callable[[Step[Any]], Awaitable[Any]]
+"""Performs the steps that only one controller has; raises TypeError for others."""
+
+
+async def no_further_step(step: Step[Any]) -> Any:
+    """The reply of a controller without steps of its own."""
+    raise TypeError(f"this process cannot perform {type(step).__name__}")
 
 
 async def no_charts(_step: RenderChart) -> RenderedChart:
@@ -52,6 +59,7 @@ class Driver:
     pause: Callable[[Pause], Awaitable[None]]
     render: Render
     gather: Callable[[Sequence[Coroutine[Any, Any, Any]]], Awaitable[Sequence[Any]]]
+    further: Perform = no_further_step
 
 
 async def reply_to(step: Step[Any], driver: Driver) -> Any:
@@ -77,7 +85,7 @@ async def reply_to(step: Step[Any], driver: Driver) -> Any:
         case _ if isinstance(step, ACTIONS):
             (reply,) = await driver.carry_out([step])
         case _:
-            raise TypeError(f"this process cannot perform {type(step).__name__}")
+            reply = await driver.further(step)
     return reply
 
 

@@ -28,7 +28,7 @@ from hedgerow_adapters.runtime.executor import Executor, NotWritten, Report, Una
 from hedgerow_adapters.runtime.expectations import Expectations
 from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.runtime.queue import WorkQueue
-from hedgerow_adapters.runtime.steps import Driver, gather, reply_to, without_deletions
+from hedgerow_adapters.runtime.steps import Driver, Perform, gather, reply_to, without_deletions
 from hedgerow_adapters.runtime.write_conflicts import WriteConflictDetector, changed_nothing
 
 PATIENCE: Final = 120.0
@@ -107,6 +107,7 @@ class Turns:
         decide: Decide,
         guards_deletions: bool,
         pause: float,
+        perform: Perform,
     ) -> None:
         """No turn was taken yet; the arguments are those of the `ControllerRunner`."""
         clusters = caches.clusters
@@ -125,6 +126,7 @@ class Turns:
         self._decide = decide
         self._guards_deletions = guards_deletions
         self._pause = pause
+        self._perform = perform
         self._executor = Executor(
             clusters.target.transport,
             source=clusters.source.transport,
@@ -201,6 +203,7 @@ class Turns:
                 pause=partial(self._wait, turn),
                 render=self._caches.render,
                 gather=gather,
+                further=self._perform,
             )
         return await reply_to(step, turn.driver)
 

@@ -9,18 +9,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Final
+from typing import Final, TypeAlias
 
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.names import dns_subdomain_problem
 
 KEY_BITS: Final = 3072
+LONGEST_COMMON_NAME: Final = 64
+RESOURCE_MANAGERS: Final = "ca-gardener-resource-manager"
+PrivateKey: TypeAlias = RSAPrivateKey | EllipticCurvePrivateKey
+PublicKey: TypeAlias = RSAPublicKey | EllipticCurvePublicKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +42,20 @@ class Authority:
     """Who signs serving certificates."""
 
     certificate: x509.Certificate
-    key: RSAPrivateKey
+    key: PrivateKey
 
 
-def certificate_authority(key: RSAPrivateKey, issue: Issue) -> Authority:
+def certificate_authority(key: PrivateKey, issue: Issue, name: str = RESOURCE_MANAGERS) -> Authority:
     """An authority for webhook servers, signed by itself; it cannot have others below it."""
-    name = _common_name("ca-gardener-resource-manager")
-    builder = _certificate(name, name, key.public_key(), key.public_key(), issue, is_authority=True)
-    return Authority(builder.sign(key, SHA256()), key)
+    subject = _common_name(name)
+    builder = _certificate(subject, subject, key.public_key(), key.public_key(), issue, is_authority=True)
+    return Authority(_signed(builder, key), key)
 
 
 def serving_certificate(
     service: str,
     namespace: str,
-    key: RSAPublicKey,
+    key: PublicKey,
     authority: Authority,
     issue: Issue,
     *,
@@ -60,12 +65,27 @@ def serving_certificate(
 
     `hosts` are DNS names and IP addresses of the server beside those of its Service.
     """
-    subject, issuer = _common_name(service), authority.certificate.subject
+    return certificate_for((*dns_names(service, namespace), *hosts), key, authority, issue)
+
+
+def certificate_for(names: Sequence[str], key: PublicKey, authority: Authority, issue: Issue) -> x509.Certificate:
+    """The certificate of a server with these DNS names and IP addresses, of which the first is its subject."""
+    subject, issuer = _common_name(names[0][:LONGEST_COMMON_NAME]), authority.certificate.subject
     builder = _certificate(subject, issuer, key, authority.key.public_key(), issue, is_authority=False)
-    names = dict.fromkeys((*dns_names(service, namespace), *hosts))
-    builder = builder.add_extension(x509.SubjectAlternativeName(list(map(_general_name, names))), critical=False)
+    alternatives = x509.SubjectAlternativeName(general_names(names))
+    builder = builder.add_extension(alternatives, critical=False)
     builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-    return builder.sign(authority.key, SHA256())
+    return _signed(builder, authority.key)
+
+
+def _signed(builder: x509.CertificateBuilder, key: PrivateKey) -> x509.Certificate:
+    """The certificate; an elliptic curve's signature usually depends on chance, this one does not."""
+    return builder.sign(key, SHA256(), ecdsa_deterministic=isinstance(key, EllipticCurvePrivateKey) or None)
+
+
+def general_names(names: Sequence[str]) -> list[x509.GeneralName]:
+    """DNS names and IP addresses as certificates hold them, each once."""
+    return [_general_name(name) for name in dict.fromkeys(names)]
 
 
 def dns_names(service: str, namespace: str) -> tuple[str, ...]:
@@ -107,6 +127,11 @@ def certificate_pem(certificate: x509.Certificate) -> bytes:
     return certificate.public_bytes(Encoding.PEM)
 
 
+def key_pem(key: PrivateKey) -> bytes:
+    """A private key as servers read it, not encrypted."""
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
 def _common_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
@@ -114,8 +139,8 @@ def _common_name(name: str) -> x509.Name:
 def _certificate(
     subject: x509.Name,
     issuer: x509.Name,
-    key: RSAPublicKey,
-    issuer_key: RSAPublicKey,
+    key: PublicKey,
+    issuer_key: PublicKey,
     issue: Issue,
     *,
     is_authority: bool,
@@ -123,7 +148,7 @@ def _certificate(
     unused = ("content_commitment", "data_encipherment", "key_agreement", "encipher_only", "decipher_only")
     usage = x509.KeyUsage(
         digital_signature=True,
-        key_encipherment=not is_authority,
+        key_encipherment=isinstance(key, RSAPublicKey) and not is_authority,
         key_cert_sign=is_authority,
         crl_sign=is_authority,
         **dict.fromkeys(unused, False),

@@ -23,6 +23,9 @@ MUTATING_WEBHOOKS: Final = Resource(
     "MutatingWebhookConfiguration",
     namespaced=False,
 )
+VALIDATING_WEBHOOKS: Final = MUTATING_WEBHOOKS._replace(
+    plural="validatingwebhookconfigurations", kind="ValidatingWebhookConfiguration"
+)
 CUSTOM_RESOURCE_DEFINITIONS: Final = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
 )

@@ -11,7 +11,6 @@ from typing import Final
 import click
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from returns.result import Failure
 
 from hedgerow.admission import certificates
@@ -187,7 +186,7 @@ def certificate(
     authority = certificates.certificate_authority(generate_key(), new_issue(now, validity))
     issue = new_issue(now, validity)
     serving = certificates.serving_certificate(service, namespace, key.public_key(), authority, issue, hosts=hosts)
-    pair = {"tls.key": key_pem(key), "tls.crt": certificates.certificate_pem(serving)}
+    pair = {"tls.key": certificates.key_pem(key), "tls.crt": certificates.certificate_pem(serving)}
     try:
         _write(target, {"ca.crt": certificates.certificate_pem(authority.certificate), **pair})
     except OSError as error:
@@ -205,11 +204,6 @@ def generate_key() -> rsa.RSAPrivateKey:
 def new_issue(now: datetime, validity: timedelta) -> certificates.Issue:
     """A new serial number, valid from a moment before `now`, so that clocks that are behind accept it too."""
     return certificates.Issue(x509.random_serial_number(), now - _TOLERATED_CLOCK_SKEW, now + validity)
-
-
-def key_pem(key: rsa.RSAPrivateKey) -> bytes:
-    """A private key as servers read it from files, not encrypted."""
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

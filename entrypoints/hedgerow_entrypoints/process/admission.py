@@ -11,15 +11,17 @@ import asyncio
 import contextlib
 import functools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from hedgerow.admission import Webhook
+from hedgerow.admission.provisioning import provisioning_controller
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.process import WebhookEndpoint
 from hedgerow_adapters.admission.certificates import CertificateError, Certificates, default_folder
 from hedgerow_adapters.admission.exchange import Exchange
+from hedgerow_adapters.admission.provisioned import ProvisionedCertificate, provisioning_steps
 from hedgerow_adapters.admission.reviewer import Reviewer
 from hedgerow_adapters.admission.server import AdmissionServer, Limits
 from hedgerow_adapters.kubernetes.live_reads import Questions
@@ -27,6 +29,9 @@ from hedgerow_adapters.listening.accepting import Listener, ListenError
 from hedgerow_adapters.listening.connections import FileBudget
 from hedgerow_adapters.probes import Check, SharedCheck
 from hedgerow_adapters.runtime.caches import Caches, View
+from hedgerow_adapters.runtime.events import EventRecorder
+from hedgerow_adapters.runtime.runner import ControllerRunner
+from hedgerow_adapters.telemetry.controller import ControllerTelemetry
 from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
@@ -34,6 +39,7 @@ from hedgerow_adapters.telemetry.troubles import ReadingTelemetry
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.memory import leave_out_what_exists
+from hedgerow_entrypoints.process.provisioning import provisioning_config
 
 READER: Final = "webhooks"
 """Stands in for the name of a controller in metrics and logs of caches."""
@@ -43,9 +49,21 @@ class Admission:
     """The enabled webhooks, before, while and after they are served."""
 
     def __init__(
-        self, webhooks: Sequence[Webhook], endpoint: WebhookEndpoint, caches: Caches, metrics: RuntimeMetrics
+        self,
+        webhooks: Sequence[Webhook],
+        endpoint: WebhookEndpoint,
+        caches: Caches,
+        metrics: RuntimeMetrics,
+        *,
+        leads: Callable[[], bool],
+        instance: str,
     ) -> None:
+        """Webhooks that nobody can ask yet; `leads` tells whether this replica does, whose events name an instance."""
         self._log = get_logger(READER)
+        self._caches = caches
+        self._leads = leads
+        self._instance = instance
+        self._provisioning = list[asyncio.Task[None]]()
         self._webhooks = webhooks
         self._endpoint = endpoint
         paths = [webhook.path for webhook in webhooks]
@@ -73,15 +91,11 @@ class Admission:
 
         Raises CommandError if there is no usable certificate, or the address cannot be listened on.
         """
-        stated, authorities = self._endpoint.tls.server_cert_dir, self._endpoint.tls.client_ca_file
-        folder = Path(stated) if stated else default_folder()
         where = Listener(self._endpoint.bind_address, self._endpoint.port, "server.webhooks")
         try:
-            certificates = Certificates(
-                folder, self._observer, client_authorities=Path(authorities) if authorities else None
-            )
+            certificate = self._certificate()
             self._server = server = AdmissionServer(
-                where, certificates, self._exchange, limits=self._limits, files=files, observer=self._observer
+                where, certificate, self._exchange, limits=self._limits, files=files, observer=self._observer
             )
             await self._serving.enter_async_context(server.serving())
         except ListenError as error:
@@ -92,6 +106,46 @@ class Admission:
         self._check_server = SharedCheck(server.check)
         names = sorted({webhook.name for webhook in self._webhooks})
         self._log.tell(Message.SERVING_WEBHOOKS, address=where, webhooks=names)
+
+    def _certificate(self) -> Certificates | ProvisionedCertificate:
+        """The certificate out of files, or the one that this process makes from now on."""
+        tls = self._endpoint.tls
+        authorities = Path(tls.client_ca_file) if tls.client_ca_file else None
+        if not tls.is_self_provided:
+            folder = Path(tls.server_cert_dir) if tls.server_cert_dir else default_folder()
+            return Certificates(folder, self._observer, client_authorities=authorities)
+        controller = provisioning_controller(provisioning_config(tls.self_provision))
+        certificate = ProvisionedCertificate(self._observer, client_authorities=authorities)
+        recorder = EventRecorder(
+            self._caches.clusters.target.urgent,
+            source=self._caches.clusters.source.urgent,
+            component=controller.name,
+            instance=self._instance,
+            may_write=lambda: True,
+            on_refusal=lambda problem: self._log.warning("Event was not recorded", error=problem),
+        )
+        runner = ControllerRunner(
+            controller,
+            self._caches,
+            recorder=recorder,
+            observer=ControllerTelemetry(controller, self._metrics),
+            perform=provisioning_steps(certificate, self._leads),
+        )
+        runner.start()  # whoever leads
+        for part in (runner.run(), recorder.run()):
+            task = asyncio.create_task(part)
+            self._provisioning.append(task)
+            self._serving.callback(task.cancel)
+        return certificate
+
+    @property
+    def is_provisioned(self) -> bool:
+        """True if the process makes its certificates."""
+        return bool(self._provisioning)
+
+    async def provision(self) -> None:
+        """Go on while certificates are made, which only a defect ends; raises that."""
+        await asyncio.gather(*self._provisioning)
 
     async def settle(self) -> None:
         """Wait until everything that webhooks read is known, so that none has to wait for it."""

@@ -18,7 +18,7 @@ import signal
 import socket
 import threading
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -144,7 +144,15 @@ class Process:
         # A server of webhooks is slow to import, and many processes have none.
         from hedgerow_entrypoints.process.admission import Admission  # noqa: PLC0415
 
-        return Admission(self._webhooks, self._settings.server.webhooks, caches, self._metrics)
+        elector = self._election.elector if self._election else None
+        return Admission(
+            self._webhooks,
+            self._settings.server.webhooks,
+            caches,
+            self._metrics,
+            leads=elector.may_write if elector else lambda: True,
+            instance=self._identity,
+        )
 
     def _is_complete(self, cluster: Cluster) -> bool:
         """True if everything that the controllers read of a cluster has been listed."""
@@ -278,7 +286,9 @@ class Process:
                 admission.leave()
                 await admission.end()
 
-        beside = [part.run() for part in self._same_clusters]
+        beside: list[Coroutine[Any, Any, None]] = [part.run() for part in self._same_clusters]
+        if admission is not None and admission.is_provisioned:
+            beside.append(admission.provision())
         passing = [
             *([admission.settle()] if admission else []),
             *(self._announce(runner) for runner in work.runners),

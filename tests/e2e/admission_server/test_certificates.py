@@ -11,10 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.admission.certificates import Issue, certificate_authority, certificate_pem, serving_certificate
+from hedgerow.admission.certificates import (
+    Issue,
+    certificate_authority,
+    certificate_pem,
+    key_pem,
+    serving_certificate,
+)
 from hedgerow_adapters.admission.certificates import CertificateError, Certificates
 from hedgerow_adapters.telemetry.handshakes import HandshakeFailure, handshake_failure
-from hedgerow_entrypoints.cli.webhooks import generate_key, key_pem
+from hedgerow_entrypoints.cli.webhooks import generate_key
 from tests.e2e.admission_server.clients import (
     Client,
     Heard,

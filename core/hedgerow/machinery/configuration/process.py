@@ -6,11 +6,12 @@ Source: managed-resources §3.1.
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from enum import StrEnum
 from typing import Annotated, Final, Self
 
 from hedgerow.machinery.configuration.rules import at_least, between, longer_than_zero, one_of, valid
 from hedgerow.machinery.configuration.section import IDLE, LIMIT, ZERO_IS_UNSET, Alias, Bits, Named, Purpose, Section
-from hedgerow.machinery.failures import Problem, invalid
+from hedgerow.machinery.failures import Problem, invalid, required
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 
 QPS: Final = 100.0
@@ -18,6 +19,8 @@ BURST: Final = 130
 JITTER_FACTOR: Final = 1.2
 """client-go holds no election unless the renew deadline is longer than the retry period times this."""
 PORTS: Final = range(1, 65_536)
+SHORTEST_LIFE: Final = timedelta(seconds=10)
+"""Of certificates that are renewed in time."""
 LONGEST_SHUTDOWN_DELAY: Final = timedelta(seconds=15)
 """With the time that a stop takes besides, pods end within the usual grace period of 30 s."""
 
@@ -117,15 +120,71 @@ class Endpoint(Section):
         yield from super().warnings(path, purpose)
 
 
+class Provision(StrEnum):
+    """Who provides for the serving certificate."""
+
+    SELF = "self"
+    CERT_MANAGER = "cert-manager"
+    FILES = "files"
+
+
+class SelfProvision(Section):
+    """Certificates that the process makes itself; only with `provision: self`."""
+
+    secret_name: Annotated[str, valid(dns_subdomain_problem, may_be_empty=True)] = ""
+    """The Secret in the source cluster in which all replicas keep them; the process makes it. The chart and
+    `hedgerow install` set it."""
+    secret_namespace: Annotated[str, valid(dns_label_problem, may_be_empty=True)] = ""
+    """Its namespace."""
+    registrations: str = ""
+    """File with the registration objects, as `hedgerow webhooks render` prints them. The process fills in those of the
+    same names in the target cluster."""
+    certificate_lifetime: Annotated[timedelta, at_least(SHORTEST_LIFE)] = timedelta(days=90)
+    """So long a serving certificate is valid; it is renewed after 80 % of that."""
+    authority_lifetime: Annotated[timedelta, at_least(SHORTEST_LIFE)] = timedelta(days=365)
+    """So long an authority is valid; the next one is announced after 80 % of that, and signs once all registrations
+    trust it. Not shorter than `certificateLifetime`."""
+
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
+        """What every field says, and an authority that would not outlive what it signs."""
+        yield from super().problems(path, purpose)
+        if self.authority_lifetime < self.certificate_lifetime:
+            detail = "must not be shorter than certificateLifetime"
+            yield invalid(f"{path}.authorityLifetime", self.authority_lifetime, detail)
+
+
 class TLS(Section):
     """The serving certificate, and which clients are answered."""
 
+    provision: Annotated[str, ZERO_IS_UNSET, one_of(tuple(Provision))] = Provision.FILES.value
+    """Who provides for the serving certificate. `self`: the process, which also fills in the registrations of its
+    webhooks. `cert-manager` and `files`: others, who put it into `serverCertDir`."""
+    self_provision: Annotated[SelfProvision, Named("self")] = SelfProvision()
+    """Certificates that the process makes itself; only with `provision: self`."""
     server_cert_dir: str = ""
     """Folder with `tls.crt` and `tls.key`; empty: `k8s-webhook-server/serving-certs` in the folder for temporary
     files."""
     client_ca_file: Annotated[str, Named("clientCAFile"), LIMIT] = ""
     """File with certificate authorities in PEM. API servers must then show a client certificate that one of them has
     signed. Empty: any client may ask."""
+
+    @property
+    def is_self_provided(self) -> bool:
+        """True if the process makes its certificates."""
+        return self.provision == Provision.SELF
+
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
+        """What every field says, and what a process that makes its certificates is not told."""
+        yield from super().problems(path, purpose)
+        if self.is_self_provided and purpose is Purpose.RUN:
+            own = self.self_provision
+            told = {
+                "secretName": own.secret_name,
+                "secretNamespace": own.secret_namespace,
+                "registrations": own.registrations,
+            }
+            for name in (name for name, value in told.items() if not value):
+                yield required(f"{path}.self.{name}", "must be set with provision: self")
 
 
 class WebhookEndpoint(Endpoint):

@@ -1,0 +1,120 @@
+"""How replicas agree on certificates: by the one Secret, whose version every write names.
+
+Decides with the Secret as it was read, and makes at most one change. Whoever writes too late is refused, and reads
+again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from hedgerow.admission.provisioning.issuance import Issuance, Lifetimes, authority_name, dropped
+from hedgerow.admission.provisioning.material import Material, material, secret_with
+from hedgerow.admission.provisioning.registrations import survivors, trusts
+from hedgerow.admission.provisioning.rotation import Change, Due, Situation, has_expired, what_is_due
+from hedgerow.admission.provisioning.steps import MakeKeys
+from hedgerow.api.kubernetes import SECRETS
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.objects import Manifest, ObjectKey, uid_of
+from hedgerow.machinery.plan import ApiError, Create, Event, RecordEvents, Update
+from hedgerow.machinery.steps import Now
+
+_EVENTS: Final = {
+    Change.REPLACE: "WebhookAuthorityMade",
+    Change.RENEW: "WebhookCertificateMade",
+    Change.ANNOUNCE: "WebhookAuthorityAnnounced",
+    Change.SWITCH: "WebhookAuthorityRotated",
+    Change.DROP: "WebhookAuthorityDropped",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProvisioningConfig:
+    """Where the certificates are kept, for which server, and who has to trust them."""
+
+    secret: ObjectKey
+    """In the source cluster."""
+    names: tuple[str, ...]
+    """The DNS names and IP addresses under which API servers reach the server."""
+    registrations: tuple[Manifest, ...]
+    """The registration objects in the target cluster, as they have to be but for the authorities of the Secret."""
+    lifetimes: Lifetimes
+
+
+async def agreed(
+    stored: Manifest | None, registrations: Sequence[Manifest], config: ProvisioningConfig, *, are_all_known: bool
+) -> Material | ApiError:
+    """The certificates once what is due is stored, or why it is not.
+
+    Args:
+        stored: the Secret; none: there is none.
+        registrations: the registration objects that exist, read before the Secret.
+        config: whose certificates they are.
+        are_all_known: false if a registration could not be read.
+    """
+    now = await Now()
+    content = None if stored is None else material(stored)
+    due = _due(content, registrations, config, now, are_all_known=are_all_known)
+    if due is None:
+        assert isinstance(content, Material)  # noqa: S101 -- otherwise a new authority is due
+        return content
+    made = await _made(due, content, Issuance(config.names, config.lifetimes, now), registrations)
+    secret = secret_with(made, config.secret, stored)
+    reason = due.change.value
+    result = await (
+        Create(SECRETS, secret, reason, Cluster.SOURCE)
+        if stored is None
+        else Update(SECRETS, secret, reason, cluster=Cluster.SOURCE)
+    )
+    if result.error is not None:
+        return result.error
+    await RecordEvents((_event(config.secret, result.stored or secret, due),))
+    return made
+
+
+def _due(
+    content: Material | str | None,
+    registrations: Sequence[Manifest],
+    config: ProvisioningConfig,
+    now: datetime,
+    *,
+    are_all_known: bool,
+) -> Due | None:
+    if content is None:
+        return Due(Change.REPLACE, "there is no Secret")
+    if isinstance(content, str):
+        return Due(Change.REPLACE, content, is_foreign=True)
+    follower = content.following
+    is_trusted = follower is not None and all(trusts(each, follower.certificate) for each in registrations)
+    situation = Situation(
+        content=content, names=config.names, now=now, follower_is_trusted=is_trusted and are_all_known
+    )
+    return what_is_due(situation)
+
+
+async def _made(
+    due: Due, content: Material | str | None, issuance: Issuance, registrations: Sequence[Manifest]
+) -> Material:
+    """What the Secret is to hold."""
+    keys = await MakeKeys(due.change.keys) if due.change.keys else ()
+    if not isinstance(content, Material) or due.change is Change.REPLACE:
+        name = authority_name(issuance.names)
+        return issuance.anew(keys, survivors(registrations, name, issuance.now))
+    match due.change:
+        case Change.RENEW:
+            return issuance.renewed(content, keys[0])
+        case Change.ANNOUNCE:
+            return issuance.announced(content, keys[0])
+        case Change.SWITCH:
+            return issuance.switched(content, keys[0])
+        case Change.DROP:
+            return dropped(content, [each for each in content.others if has_expired(each, issuance.now)])
+
+
+def _event(key: ObjectKey, secret: Manifest, due: Due) -> Event:
+    reason = _EVENTS[due.change]
+    note = f"{due.change.value}: {due.because}"
+    return Event(
+        SECRETS, key, uid_of(secret), "Warning" if due.is_foreign else "Normal", reason, note, cluster=Cluster.SOURCE
+    )

@@ -1,0 +1,94 @@
+"""The controller that provides for the certificates of a webhook server; every replica runs it, whoever leads.
+
+Every turn reads the registrations first and the Secret afterwards. A replica that stores new authorities adds them to
+the registrations later, so that a registration that was read before the Secret never knows more than that. So at each
+moment the registrations trust what each replica serves. A pair that cannot be replaced stays in use.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from hedgerow.admission.provisioning.agreement import ProvisioningConfig, agreed
+from hedgerow.admission.provisioning.issuance import Lifetimes
+from hedgerow.admission.provisioning.publication import CONFLICT, REGISTRATIONS, published, read
+from hedgerow.api.kubernetes import EVENTS, SECRETS
+from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.machinery.controller import Context, Controller
+from hedgerow.machinery.failures import retryable_failure
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.plan import ApiError, Plan, failed
+from hedgerow.machinery.questions import Found, ObjectQuestion
+from hedgerow.machinery.snapshot import Snapshot
+from hedgerow.machinery.steps import AtOnce
+
+CONTROLLER: Final = "webhook-certificates"
+ALREADY_EXISTS: Final = "AlreadyExists"
+PERIOD: Final = 10.0
+"""Seconds between two turns."""
+AT_ONCE: Final = 0.1
+"""Seconds until a replica reads again what another one has just written."""
+TURNS_OF_A_LIFE: Final = 100
+"""How many turns there are at least while a certificate is valid."""
+LONGEST_WAIT: Final = 30.0
+"""Seconds after failures."""
+
+
+def provisioning_controller(config: ProvisioningConfig) -> Controller[ProvisioningConfig]:
+    """The controller for a configuration; it watches nothing."""
+    return Controller(
+        name=CONTROLLER,
+        primary=SECRETS,
+        primary_cluster=Cluster.SOURCE,
+        watches=(),
+        concurrency=1,
+        config=config,
+        reconcile=reconcile,
+        periodic=True,
+        longest_wait=min(LONGEST_WAIT, 3 * period(config.lifetimes)),
+    )
+
+
+def provisioning_permissions(secret: ObjectKey, registrations: Iterable[Manifest]) -> tuple[Permission, ...]:
+    """The permissions that it needs; no role can name an object to be created."""
+    names: dict[Resource, list[str]] = {}
+    for registration in registrations:
+        names.setdefault(REGISTRATIONS[registration["kind"]], []).append(key_of(registration).name)
+    return (
+        Permission.of(SECRETS, "create", cluster=Cluster.SOURCE, namespace=secret.namespace),
+        Permission.of(
+            SECRETS, "get", "update", cluster=Cluster.SOURCE, namespace=secret.namespace, names=(secret.name,)
+        ),
+        Permission.of(EVENTS, "create", cluster=Cluster.SOURCE, namespace=secret.namespace),
+        *(Permission.of(resource, "get", "patch", names=tuple(each)) for resource, each in names.items()),
+    )
+
+
+async def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[ProvisioningConfig]) -> Plan:
+    """Bring Secret, server and registrations to what is due now."""
+    config = context.config
+    questions = tuple(
+        ObjectQuestion(REGISTRATIONS[each["kind"]], key_of(each), Cluster.TARGET) for each in config.registrations
+    )
+    registrations = [
+        read(wanted, answer) for wanted, answer in zip(config.registrations, await AtOnce(questions), strict=True)
+    ]
+    answer = await ObjectQuestion(SECRETS, config.secret, Cluster.SOURCE)
+    if not isinstance(answer, Found) and not answer.is_not_found:
+        return failed(retryable_failure(SECRETS, config.secret, f"cannot be read: {answer.message}"))
+    content = await agreed(
+        answer.objects[0] if isinstance(answer, Found) else None,
+        [each.live for each in registrations if each.live is not None],
+        config,
+        are_all_known=not any(each.is_unknown for each in registrations),
+    )
+    if isinstance(content, ApiError):
+        if content.reason in {CONFLICT, ALREADY_EXISTS}:
+            return Plan(requeue_after=AT_ONCE)
+        return failed(retryable_failure(SECRETS, config.secret, f"cannot be written: {content.message}"))
+    result = await published(content, registrations, config.secret)
+    return Plan(failures=result.failures, requeue_after=AT_ONCE if result.is_outdated else period(config.lifetimes))
+
+
+def period(lifetimes: Lifetimes) -> float:
+    """Seconds between two turns; less for certificates of short life."""
+    return min(PERIOD, lifetimes.certificate.total_seconds() / TURNS_OF_A_LIFE)

@@ -1,0 +1,146 @@
+"""How a pair comes into use: the registrations trust it, the server shows it, and only then webhooks are registered.
+
+Every replica adds trust, as that takes it from nobody, and fills in a registration without webhooks. The leader alone
+corrects the others: replicas of two versions would undo each other's work.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from cryptography import x509
+
+from hedgerow.admission.certificates import certificate_pem, key_pem
+from hedgerow.admission.provisioning.material import Material, Pair
+from hedgerow.admission.provisioning.registrations import WEBHOOKS, is_as_desired, is_empty, trusts, with_trust
+from hedgerow.admission.provisioning.rotation import has_expired
+from hedgerow.admission.provisioning.steps import Replica, ReplicaQuestion, Serve
+from hedgerow.api.kubernetes import MUTATING_WEBHOOKS, SECRETS, VALIDATING_WEBHOOKS
+from hedgerow.machinery.clusters import Cluster
+from hedgerow.machinery.failures import Failure, retryable_failure
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, resource_version_of
+from hedgerow.machinery.plan import MergePatch
+from hedgerow.machinery.questions import Answer, Found
+from hedgerow.machinery.steps import Now
+
+CONFLICT: Final = "Conflict"
+"""The reason of API servers for a write of an old version."""
+REGISTRATIONS: Final = {each.kind: each for each in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)}
+"""The resources of registration objects, by kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A registration object as it has to be but for the authorities, and as it was read."""
+
+    wanted: Manifest
+    live: Manifest | None = None
+    """None: it does not exist, or could not be read."""
+    failure: Failure | None = None
+    """Why it could not be read or written."""
+    is_unknown: bool = False
+    """True if it could not be read, though it may exist."""
+    is_outdated: bool = False
+    """True if somebody has written it since it was read."""
+
+    @property
+    def resource(self) -> Resource:
+        """Which of the two kinds it is."""
+        return REGISTRATIONS[self.wanted["kind"]]
+
+    @property
+    def key(self) -> ObjectKey:
+        """Its name."""
+        return key_of(self.wanted)
+
+    def failing(self, text: str) -> "Registration":
+        """The same with a problem."""
+        return replace(self, failure=retryable_failure(self.resource, self.key, text))
+
+
+def read(wanted: Manifest, answer: Answer) -> Registration:
+    """A registration with what is stored of it."""
+    registration = Registration(wanted)
+    if isinstance(answer, Found):
+        return replace(registration, live=answer.objects[0])
+    if answer.is_not_found:
+        return registration.failing(
+            "does not exist, so that no API server asks its webhooks: apply the installation again"
+        )
+    return replace(registration.failing(f"cannot be read: {answer.message}"), is_unknown=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """How it went."""
+
+    failures: tuple[Failure, ...] = ()
+    is_outdated: bool = False
+    """True if a registration has to be read again."""
+
+
+async def published(content: Material, registrations: Sequence[Registration], secret: ObjectKey) -> Published:
+    """Bring a pair into use; what goes wrong with that."""
+    assert isinstance(content.pair, Pair)  # noqa: S101 -- what cannot be served was replaced before
+    replica, now = await ReplicaQuestion(), await Now()
+    chain = certificate_pem(content.pair.certificate)
+    registrations = [await _trusting(each, content) for each in registrations]
+    if replica.served != chain and (all(map(_is_settled, registrations)) or not _is_valid(replica, now)):
+        problem = await Serve(chain, key_pem(content.pair.key))
+        if problem is not None:
+            return Published((retryable_failure(SECRETS, secret, f"cannot be served: {problem}"),))
+        replica = replace(replica, served=chain)
+    if replica.served == chain:
+        registrations = [await _registered(each, content, replica) for each in registrations]
+    failures = tuple(each.failure for each in registrations if each.failure is not None)
+    return Published(failures, is_outdated=any(each.is_outdated for each in registrations))
+
+
+def _is_settled(registration: Registration) -> bool:
+    """True if an object trusts what it has to, or does not exist."""
+    return registration.live is None or not (registration.failure or registration.is_outdated)
+
+
+def _is_valid(replica: Replica, now: datetime) -> bool:
+    """True if what a replica serves is better than anything that nobody trusts yet."""
+    return replica.served is not None and not has_expired(x509.load_pem_x509_certificate(replica.served), now)
+
+
+async def _trusting(registration: Registration, content: Material) -> Registration:
+    """A registration that trusts all authorities, if it registers anything and if that can be written."""
+    live = registration.live
+    if live is None or all(trusts(live, each) for each in content.authorities):
+        return registration
+    return await _written(registration, with_trust(live, content.authorities), "authorities-added")
+
+
+async def _registered(registration: Registration, content: Material, replica: Replica) -> Registration:
+    """A registration as it has to be, if this replica may write it."""
+    live = registration.live
+    webhooks = with_trust(registration.wanted, content.authorities)
+    if live is None or not _is_settled(registration) or is_as_desired(live, webhooks):
+        return registration
+    if is_empty(live):
+        return await _written(registration, webhooks, "webhooks-served")
+    return await _written(registration, webhooks, "registration-corrected") if replica.leads else registration
+
+
+async def _written(registration: Registration, webhooks: Sequence[Manifest], reason: str) -> Registration:
+    """A registration after its webhooks were written, of that very version."""
+    assert registration.live is not None  # noqa: S101 -- see the callers
+    version = resource_version_of(registration.live)
+    patch = MergePatch(
+        registration.resource,
+        registration.key,
+        {WEBHOOKS: list(webhooks)},
+        reason,
+        resource_version=version,
+        cluster=Cluster.TARGET,
+    )
+    result = await patch
+    if result.error is not None and result.error.reason == CONFLICT:
+        return replace(registration, is_outdated=True)
+    if result.error is not None:
+        return registration.failing(f"cannot be written: {result.error.message}")
+    return replace(registration, live=result.stored)
