@@ -118,6 +118,8 @@ class ResourceManager(Server):
         files: int | None = None,
         client_ca_file: str = "",
         shutdown_delay: str = "0s",
+        tls: Mapping[str, Any] | None = None,
+        webhook_port: int | None = None,
     ) -> None:
         """A process that has not been started.
 
@@ -130,14 +132,17 @@ class ResourceManager(Server):
             files: how many it may have open; none: as many as the test.
             client_ca_file: the authorities of clients of its webhooks; empty: these need no certificate.
             shutdown_delay: for how long its webhooks answer once it is told to end.
+            tls: adds to what its configuration says of the certificate of its webhooks.
+            webhook_port: where these are served; none: at a free port.
         """
         self.health_port, self.metrics_port, self.webhook_port = free_ports(3)
+        self.webhook_port = webhook_port or self.webhook_port
         self.config_file = folder / f"{name}.yaml"
         endpoints = {"healthProbes": self.health_port, "metrics": self.metrics_port, "webhooks": self.webhook_port}
         server: dict[str, dict[str, Any]] = {
             endpoint: {"bindAddress": "127.0.0.1", "port": port} for endpoint, port in endpoints.items()
         }
-        server["webhooks"]["tls"] = {"serverCertDir": str(folder), "clientCAFile": client_ca_file}
+        server["webhooks"]["tls"] = {"serverCertDir": str(folder), "clientCAFile": client_ca_file, **(tls or {})}
         server["webhooks"]["shutdownDelay"] = shutdown_delay
         self.config_file.write_text(yaml.safe_dump({"logFormat": "json", **config, "server": server}), encoding="utf-8")
         command = [*_ENV, str(COMMAND), "run", self.component, "--config", str(self.config_file)]
