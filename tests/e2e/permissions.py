@@ -113,7 +113,8 @@ def roles_for(namespace: str, within: Sequence[str] = ()) -> list[dict[str, Any]
     """
     values = default_values(Values)
     config = {**values["config"], **SEED, "sourceClientConnection": {"namespaces": [*within]}}
-    wanted = installation(COMPONENT, Values.model_validate({**values, "config": config}), namespace)
+    stated = {**values, "config": config, "managedResources": {"clusterAdmin": True}}
+    wanted = installation(COMPONENT, Values.model_validate(stated), namespace)
     return [
         {**manifest}
         for manifest in manifests(wanted, config_text="").unwrap()
