@@ -23,7 +23,7 @@ from tests.e2e.sandbox import LABEL, Manifest, Sandbox
 
 CONFIGURATIONS: Final = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 WEBHOOKS: Final = {"highAvailabilityConfig": {"enabled": True}}
-SECRET: Final = "webhook-certificates"
+SECRET: Final = "webhook-certificates"  # noqa: S105 -- a name
 
 
 class Installed:
@@ -55,8 +55,7 @@ class Installed:
     def process(self, name: str = "resource-manager", **own: Any) -> ResourceManager:
         """A process that has not been started."""
         config = self.sandbox.configuration(webhooks=WEBHOOKS)
-        process = ResourceManager(self.sandbox.folder, config, name=name, tls=self.tls(**own), webhook_port=self.port)
-        return process
+        return ResourceManager(self.sandbox.folder, config, name=name, tls=self.tls(**own), webhook_port=self.port)
 
     @contextlib.contextmanager
     def __call__(self, *, webhooks: bool = False) -> Iterator[None]:

@@ -17,13 +17,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 from aiohttp import web
 
-from hedgerow_adapters.admission.certificates import Certificates
 from hedgerow_adapters.admission.exchange import Exchange, TooLargeError
-from hedgerow_adapters.admission.provisioned import ProvisionedCertificate
 from hedgerow_adapters.admission.reviewer import AdmissionObserver
 from hedgerow_adapters.listening import connections
 from hedgerow_adapters.listening.accepting import Listener
@@ -54,13 +52,31 @@ class Limits(connections.Limits):
     """After that, for how long reviews under way may take: none takes longer than 10 s."""
 
 
+class ServingCertificate(Protocol):
+    """The certificate that the server shows."""
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """The settings for a connection that is made now."""
+        ...
+
+    @property
+    def problem(self) -> str | None:
+        """Why API servers cannot be answered; none: they can."""
+        ...
+
+    async def watch(self) -> None:
+        """Keep it the newest until cancelled."""
+        ...
+
+
 class AdmissionServer:
     """The server of one process."""
 
     def __init__(
         self,
         where: Listener,
-        certificates: Certificates | ProvisionedCertificate,
+        certificates: ServingCertificate,
         exchange: Exchange,
         *,
         limits: Limits = Limits(),

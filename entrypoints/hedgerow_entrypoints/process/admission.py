@@ -13,25 +13,20 @@ import functools
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hedgerow.admission import Webhook
-from hedgerow.admission.provisioning import provisioning_controller
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.configuration.process import WebhookEndpoint
 from hedgerow_adapters.admission.certificates import CertificateError, Certificates, default_folder
 from hedgerow_adapters.admission.exchange import Exchange
-from hedgerow_adapters.admission.provisioned import ProvisionedCertificate, provisioning_steps
 from hedgerow_adapters.admission.reviewer import Reviewer
-from hedgerow_adapters.admission.server import AdmissionServer, Limits
+from hedgerow_adapters.admission.server import AdmissionServer, Limits, ServingCertificate
 from hedgerow_adapters.kubernetes.live_reads import Questions
 from hedgerow_adapters.listening.accepting import Listener, ListenError
 from hedgerow_adapters.listening.connections import FileBudget
 from hedgerow_adapters.probes import Check, SharedCheck
 from hedgerow_adapters.runtime.caches import Caches, View
-from hedgerow_adapters.runtime.events import EventRecorder
-from hedgerow_adapters.runtime.runner import ControllerRunner
-from hedgerow_adapters.telemetry.controller import ControllerTelemetry
 from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
@@ -39,7 +34,9 @@ from hedgerow_adapters.telemetry.troubles import ReadingTelemetry
 from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetrics
 from hedgerow_entrypoints.errors import CommandError
 from hedgerow_entrypoints.process.memory import leave_out_what_exists
-from hedgerow_entrypoints.process.provisioning import provisioning_config
+
+if TYPE_CHECKING:
+    from hedgerow_entrypoints.process.provisioning import Provisioning
 
 READER: Final = "webhooks"
 """Stands in for the name of a controller in metrics and logs of caches."""
@@ -63,9 +60,10 @@ class Admission:
         self._caches = caches
         self._leads = leads
         self._instance = instance
-        self._provisioning = list[asyncio.Task[None]]()
+        self._provisioning: Provisioning | None = None
         self._webhooks = webhooks
         self._endpoint = endpoint
+        self._client_authorities = Path(endpoint.tls.client_ca_file) if endpoint.tls.client_ca_file else None
         paths = [webhook.path for webhook in webhooks]
         self._observer = AdmissionTelemetry(WebhookMetrics(metrics.registry, paths), self._log, time.monotonic)
         self._metrics = metrics
@@ -101,51 +99,33 @@ class Admission:
         except ListenError as error:
             raise CommandError(f"cannot serve webhooks: {error}", field=error.field) from error
         except CertificateError as error:
-            name = "clientCAFile" if authorities and authorities in str(error) else "serverCertDir"
+            authorities = self._client_authorities
+            name = "clientCAFile" if authorities and str(authorities) in str(error) else "serverCertDir"
             raise CommandError(f"cannot serve webhooks: {error}", field=f"server.webhooks.tls.{name}") from error
         self._check_server = SharedCheck(server.check)
         names = sorted({webhook.name for webhook in self._webhooks})
         self._log.tell(Message.SERVING_WEBHOOKS, address=where, webhooks=names)
 
-    def _certificate(self) -> Certificates | ProvisionedCertificate:
+    def _certificate(self) -> ServingCertificate:
         """The certificate out of files, or the one that this process makes from now on."""
-        tls = self._endpoint.tls
-        authorities = Path(tls.client_ca_file) if tls.client_ca_file else None
+        tls, authorities = self._endpoint.tls, self._client_authorities
         if not tls.is_self_provided:
             folder = Path(tls.server_cert_dir) if tls.server_cert_dir else default_folder()
             return Certificates(folder, self._observer, client_authorities=authorities)
-        controller = provisioning_controller(provisioning_config(tls.self_provision))
-        certificate = ProvisionedCertificate(self._observer, client_authorities=authorities)
-        recorder = EventRecorder(
-            self._caches.clusters.target.urgent,
-            source=self._caches.clusters.source.urgent,
-            component=controller.name,
-            instance=self._instance,
-            may_write=lambda: True,
-            on_refusal=lambda problem: self._log.warning("Event was not recorded", error=problem),
-        )
-        runner = ControllerRunner(
-            controller,
-            self._caches,
-            recorder=recorder,
-            observer=ControllerTelemetry(controller, self._metrics),
-            perform=provisioning_steps(certificate, self._leads),
-        )
-        runner.start()  # whoever leads
-        for part in (runner.run(), recorder.run()):
-            task = asyncio.create_task(part)
-            self._provisioning.append(task)
-            self._serving.callback(task.cancel)
-        return certificate
+        # Most processes find their certificate in files.
+        from hedgerow_entrypoints.process.provisioning import Provisioning  # noqa: PLC0415
 
-    @property
-    def is_provisioned(self) -> bool:
-        """True if the process makes its certificates."""
-        return bool(self._provisioning)
+        self._provisioning = provisioning = Provisioning(
+            tls.self_provision, self._observer, client_authorities=authorities
+        )
+        provisioning.start(self._caches, self._metrics, leads=self._leads, instance=self._instance)
+        self._serving.callback(provisioning.end)
+        return provisioning.certificate
 
     async def provision(self) -> None:
-        """Go on while certificates are made, which only a defect ends; raises that."""
-        await asyncio.gather(*self._provisioning)
+        """Wait for the end of the provisioning of certificates, which only a defect brings; raises that."""
+        assert self._provisioning is not None  # noqa: S101 -- nobody waits otherwise
+        await self._provisioning.ended()
 
     async def settle(self) -> None:
         """Wait until everything that webhooks read is known, so that none has to wait for it."""

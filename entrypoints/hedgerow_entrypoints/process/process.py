@@ -287,7 +287,7 @@ class Process:
                 await admission.end()
 
         beside: list[Coroutine[Any, Any, None]] = [part.run() for part in self._same_clusters]
-        if admission is not None and admission.is_provisioned:
+        if admission is not None and self._settings.server.webhooks.tls.is_self_provided:
             beside.append(admission.provision())
         passing = [
             *([admission.settle()] if admission else []),
