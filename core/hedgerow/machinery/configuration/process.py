@@ -143,14 +143,7 @@ class SelfProvision(Section):
     """So long a serving certificate is valid; it is renewed after 80 % of that."""
     authority_lifetime: Annotated[timedelta, at_least(SHORTEST_LIFE)] = timedelta(days=365)
     """So long an authority is valid; the next one is announced after 80 % of that, and signs once all registrations
-    trust it. Not shorter than `certificateLifetime`."""
-
-    def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
-        """What every field says, and an authority that would not outlive what it signs."""
-        yield from super().problems(path, purpose)
-        if self.authority_lifetime < self.certificate_lifetime:
-            detail = "must not be shorter than certificateLifetime"
-            yield invalid(f"{path}.authorityLifetime", self.authority_lifetime, detail)
+    trust it. No serving certificate outlives its authority."""
 
 
 class TLS(Section):
