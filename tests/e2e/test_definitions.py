@@ -1,6 +1,7 @@
 """What `hedgerow crds` prints is what an API server takes, and a process waits for it without harm."""
 
 import http.client
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -149,6 +150,33 @@ def test_kubectl_shows_the_columns_that_people_know(
 
     assert titles.split() == ["NAME", "CLASS", "APPLIED", "HEALTHY", "PROGRESSING", "AGE"]
     assert row.split()[:5] == ["every-field", "seed", "True", "Progressing", "Unknown"]
+
+
+def test_kubectl_shows_reasons_and_messages_in_wide_tables(
+    control_plane: ControlPlane, sandbox: Sandbox, no_definition: None
+) -> None:
+    install(control_plane)
+    namespace = sandbox.namespace("shop")
+    created(control_plane, namespace, EVERY_FIELD)
+    failed = {"reason": "ApplyFailed", "message": "Could not apply ConfigMap n/c"}
+    conditions = [
+        condition("ResourcesApplied", "False", **failed),
+        condition("ResourcesHealthy", "True"),
+        condition("ResourcesProgressing", "True"),
+    ]
+    path = f"{path_of(namespace, 'every-field')}/status"
+    control_plane.request("PATCH", path, {"status": {"conditions": conditions}})
+
+    titles, row = control_plane.kubectl("get", "mr", "-n", namespace, "-o", "wide").splitlines()
+
+    cells = zip(re.split(r"  +", titles.strip()), re.split(r"  +", row.strip()), strict=True)
+    assert dict(cells).items() >= {
+        "APPLIED": "False",
+        "APPLIED-REASON": "ApplyFailed",
+        "APPLIED-MESSAGE": "Could not apply ConfigMap n/c",
+        "HEALTHY-REASON": "Some",
+        "PROGRESSING-MESSAGE": "some",
+    }.items()
 
 
 def test_a_process_works_without_the_definition_and_takes_up_what_it_brings(

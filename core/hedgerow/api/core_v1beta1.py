@@ -9,7 +9,7 @@ Source: controller-registration §2.1 to §2.4.
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
-from hedgerow.api.definition import AGE, Column, CustomResource, condition_column, enum, keyed_by
+from hedgerow.api.definition import AGE, Column, CustomResource, condition_columns, enum, keyed_by
 from hedgerow.api.registrations import (
     AFTER,
     BEFORE,
@@ -255,8 +255,7 @@ CUSTOM_RESOURCES: Final[tuple[CustomResource, ...]] = (
         columns=(
             Column("Registration", "string", ".spec.registrationRef.name"),
             Column("Seed", "string", ".spec.seedRef.name"),
-            *(condition_column(name, name) for name in (VALID, INSTALLED, HEALTHY, PROGRESSING)),
-            AGE,
+            *condition_columns({name: name for name in (VALID, INSTALLED, HEALTHY, PROGRESSING)}),
         ),
     ),
 )

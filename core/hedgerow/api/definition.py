@@ -98,21 +98,34 @@ def _described(schema: dict[str, Any], description: str | None) -> dict[str, Any
 
 
 class Column(NamedTuple):
-    """What `kubectl get` shows of each object, as the definition spells it."""
+    """What `kubectl get` shows of each object."""
 
     name: str
     type: str
     """As OpenAPI calls it; `date` is shown as an age."""
-    jsonPath: str  # noqa: N815 -- as it is spelled
-    """From the top of the object."""
+    path: str
+    """JSONPath, from the top of the object."""
+    is_wide: bool = False
+    """True if it is shown with `-o wide` alone."""
+
+    def manifest(self) -> dict[str, Any]:
+        """The column as definitions spell it."""
+        wide = {"priority": 1} if self.is_wide else {}
+        return {"name": self.name, "type": self.type, "jsonPath": self.path, **wide}
 
 
 AGE: Final = Column("Age", "date", ".metadata.creationTimestamp")
 
 
-def condition_column(name: str, condition_type: str) -> Column:
-    """The column with the status of a condition."""
-    return Column(name, "string", f'.status.conditions[?(@.type=="{condition_type}")].status')
+def condition_columns(types: Mapping[str, str]) -> tuple[Column, ...]:
+    """The columns of conditions, by title: the status of each, the age, and with `-o wide` reasons and messages."""
+
+    def column(title: str, field: str, *, suffix: str = "") -> Column:
+        path = f'.status.conditions[?(@.type=="{types[title]}")].{field}'
+        return Column(f"{title}{suffix}", "string", path, is_wide=bool(suffix))
+
+    wide = (column(title, name.lower(), suffix=f"-{name}") for title in types for name in ("Reason", "Message"))
+    return (*(column(title, "status") for title in types), AGE, *wide)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +152,7 @@ def build_definition(custom: CustomResource) -> Manifest:
         "name": resource.version,
         "served": True,
         "storage": True,
-        "additionalPrinterColumns": [column._asdict() for column in custom.columns],
+        "additionalPrinterColumns": [column.manifest() for column in custom.columns],
     }
     if _STATUS in custom.type.model_fields:
         version["subresources"] = {_STATUS: {}}

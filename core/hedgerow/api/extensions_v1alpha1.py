@@ -112,5 +112,7 @@ EXTENSION: Final = CustomResource(
         Column("Type", "string", ".spec.type"),
         Column("Status", "string", ".status.lastOperation.state"),
         AGE,
+        Column("Operation", "string", ".status.lastOperation.description", is_wide=True),
+        Column("Error", "string", ".status.lastError.description", is_wide=True),
     ),
 )

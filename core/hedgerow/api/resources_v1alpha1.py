@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from hedgerow.api.definition import AGE, Column, CustomResource, condition_column
+from hedgerow.api.definition import Column, CustomResource, condition_columns
 from hedgerow.api.managed_resources import (
     MANAGED_RESOURCES,
     RESOURCES_APPLIED,
@@ -133,9 +133,8 @@ MANAGED_RESOURCE: Final = CustomResource(
     short_names=("mr",),
     columns=(
         Column("Class", "string", ".spec.class"),
-        condition_column("Applied", RESOURCES_APPLIED),
-        condition_column("Healthy", RESOURCES_HEALTHY),
-        condition_column("Progressing", RESOURCES_PROGRESSING),
-        AGE,
+        *condition_columns(
+            {"Applied": RESOURCES_APPLIED, "Healthy": RESOURCES_HEALTHY, "Progressing": RESOURCES_PROGRESSING}
+        ),
     ),
 )
