@@ -170,13 +170,16 @@ def test_kubectl_shows_reasons_and_messages_in_wide_tables(
     titles, row = control_plane.kubectl("get", "mr", "-n", namespace, "-o", "wide").splitlines()
 
     cells = zip(re.split(r"  +", titles.strip()), re.split(r"  +", row.strip()), strict=True)
-    assert dict(cells).items() >= {
-        "APPLIED": "False",
-        "APPLIED-REASON": "ApplyFailed",
-        "APPLIED-MESSAGE": "Could not apply ConfigMap n/c",
-        "HEALTHY-REASON": "Some",
-        "PROGRESSING-MESSAGE": "some",
-    }.items()
+    assert (
+        dict(cells).items()
+        >= {
+            "APPLIED": "False",
+            "APPLIED-REASON": "ApplyFailed",
+            "APPLIED-MESSAGE": "Could not apply ConfigMap n/c",
+            "HEALTHY-REASON": "Some",
+            "PROGRESSING-MESSAGE": "some",
+        }.items()
+    )
 
 
 def test_a_process_works_without_the_definition_and_takes_up_what_it_brings(

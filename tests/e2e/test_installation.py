@@ -108,7 +108,7 @@ ODD: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
             "config": {
                 "clientConnection": None,
                 "leaderElection": None,
-                "server": {"webhooks": None, "healthProbes": {"port": 0}},
+                "server": {"webhooks": None, "healthProbes": {"port": None}},
                 "controllers": {"lifecycle": None, "heartbeat": {"namespace": None}},
                 "webhooks": {"operatingSystemConfig": {"enabled": None}, "shoot": None},
             },

@@ -20,7 +20,7 @@ from hedgerow.installation.surroundings import Surroundings
 from hedgerow.machinery.configuration.process import PORTS
 from hedgerow.machinery.configuration.reading import Document, Schema, document_schema, nullable
 
-_PORT: Final = nullable({"type": "integer", "minimum": 0, "maximum": PORTS[-1]})
+_PORT: Final = nullable({"type": "integer", "minimum": PORTS[0], "maximum": PORTS[-1]})
 EVERYTHING: Final = (
     {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
     {"nonResourceURLs": ["*"], "verbs": ["*"]},

@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Any, Final, Self
 
 from hedgerow.machinery.objects import ObjectKey, Resource
-from hedgerow.machinery.scalars import format_duration
+from hedgerow.machinery.scalars import WrittenDuration, format_duration
 
 LONGEST_SHOWN: Final = 100
 
@@ -141,13 +141,15 @@ def rendered(value: object) -> str:
     """A value as error texts show it: strings quoted, numbers and durations bare, null as `"null"`; long ones cut."""
     if value is None:
         return '"null"'
+    if isinstance(value, WrittenDuration):
+        return shortened(value.text)
     if isinstance(value, timedelta):
         return format_duration(value)
     if isinstance(value, str):
         return json.dumps(shortened(value), ensure_ascii=False)
     try:
         return shortened(json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":")))
-    except RecursionError:  # a value that can just be parsed may be nested too deep to be written
+    except (RecursionError, ValueError):  # what can just be parsed may be nested too deep, or too long, to be written
         return '"..."'
 
 

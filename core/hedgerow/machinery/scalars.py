@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from returns.result import Failure, Result, Success
 
@@ -57,6 +57,19 @@ _LONGEST_TEXT: Final = 256  # characters; no number in a text of this length is 
 _TIMESTAMP: Final = re.compile(
     "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
 )
+
+
+class WrittenDuration(timedelta):
+    """A duration that remembers how its author wrote it."""
+
+    text: str
+
+    @classmethod
+    def of(cls, duration: timedelta, text: str) -> Self:
+        """The duration with its text."""
+        written = cls(duration.days, duration.seconds, duration.microseconds)
+        written.text = text
+        return written
 
 
 def parse_duration(text: str) -> Result[timedelta, str]:

@@ -105,8 +105,6 @@ def installation(of: Component[Any], values: Values, namespace: str) -> Installe
         raise CommandError.of(f"config: {error}" for error in decoded.failure().errors)
     configuration = decoded.unwrap().configuration
     settings = of.settings(configuration)
-    if problems := [f"config: {error}" for error in settings.server.impossible_ports()]:
-        raise CommandError(*problems)
     return declared(
         values=values,
         namespace=namespace,

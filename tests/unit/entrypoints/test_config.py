@@ -39,7 +39,7 @@ BAD_FILES = [
     ),
     (
         f"{HEAD}controllers: 3\n".encode(),
-        "error decoding config: config.yaml: controllers: expected an object, got an integer",
+        "error decoding config: config.yaml: controllers: expected an object, got an integer: 3",
     ),
     (
         f"{HEAD}{ELECTION}logLevel: loud\nlogFormat: prose\n".encode(),

@@ -10,8 +10,18 @@ from enum import StrEnum
 from typing import Annotated, Final, Self
 
 from hedgerow.machinery.configuration.rules import at_least, between, longer_than_zero, one_of, valid
-from hedgerow.machinery.configuration.section import IDLE, LIMIT, ZERO_IS_UNSET, Alias, Bits, Named, Purpose, Section
-from hedgerow.machinery.failures import Problem, invalid, required
+from hedgerow.machinery.configuration.section import (
+    IDLE,
+    LIMIT,
+    ZERO_IS_UNSET,
+    Alias,
+    Bits,
+    Named,
+    Purpose,
+    Rule,
+    Section,
+)
+from hedgerow.machinery.failures import Problem, invalid, rendered, required
 from hedgerow.machinery.names import dns_label_problem, dns_subdomain_problem
 
 QPS: Final = 100.0
@@ -95,14 +105,24 @@ class LeaderElection(Section):
             return
         yield from self.field_problems(path, purpose, "lease_duration", "renew_deadline", "retry_period")
         if self.lease_duration <= self.renew_deadline:
-            # The other field's value at this one's path, as the reference reports it.
-            detail = "LeaseDuration must be greater than RenewDeadline"
-            yield invalid(f"{path}.leaseDuration", self.renew_deadline, detail)
+            detail = f"LeaseDuration must be greater than RenewDeadline, which is {rendered(self.renew_deadline)}"
+            yield invalid(f"{path}.leaseDuration", self.lease_duration, detail)
         if timedelta(0) < self.retry_period and self.renew_deadline <= self.retry_period * JITTER_FACTOR:
             # client-go refuses this later, when it starts to elect.
-            detail = f"RenewDeadline must be greater than {JITTER_FACTOR:g} times RetryPeriod"
+            shown = rendered(self.retry_period)
+            detail = f"RenewDeadline must be greater than {JITTER_FACTOR:g} times RetryPeriod, which is {shown}"
             yield invalid(f"{path}.renewDeadline", self.renew_deadline, detail)
         yield from self.field_problems(path, purpose, "resource_lock", "resource_name", "resource_namespace")
+
+
+def _port_problems(path: str, port: int) -> Iterator[Problem]:
+    if port < 0:
+        yield invalid(path, port, "must be greater than or equal to 0")
+    elif port not in PORTS:
+        yield invalid(path, port, f"must be between {PORTS[0]} and {PORTS[-1]}")
+
+
+_PORT: Final = Rule(_port_problems, f"From {PORTS[0]} to {PORTS[-1]}.")
 
 
 class Endpoint(Section):
@@ -110,14 +130,13 @@ class Endpoint(Section):
 
     bind_address: str = ""
     """The address to listen on; empty: all."""
-    port: Annotated[int, ZERO_IS_UNSET, at_least(0, "must be greater than or equal to 0")] = 0
-    """The port to listen on; 0 stands for the default."""
+    port: Annotated[int, _PORT] = 0
+    """The port to listen on."""
 
-    def warnings(self, path: str, purpose: Purpose, /) -> Iterator[str]:
-        """A port that does not exist. The reference takes it for valid, and no process can listen there."""
-        if self.port not in PORTS:
-            yield f"{path}: there is no port {self.port}, so that no process starts with it"
-        yield from super().warnings(path, purpose)
+    def collides_with(self, other: "Endpoint") -> bool:
+        """True if no process can listen on both."""
+        return self.port == other.port and (self.bind_address == other.bind_address or not self.bind_address
+                                            or not other.bind_address)  # fmt: skip
 
 
 class Provision(StrEnum):
@@ -181,9 +200,9 @@ class TLS(Section):
 
 
 class WebhookEndpoint(Endpoint):
-    """The endpoint that API servers call, over HTTPS. The reference does not check its port."""
+    """The endpoint that API servers call, over HTTPS."""
 
-    port: Annotated[int, ZERO_IS_UNSET] = 9449
+    port: Annotated[int, _PORT] = 9449
     tls: TLS = TLS()
     shutdown_delay: Annotated[timedelta, between(timedelta(0), LONGEST_SHUTDOWN_DELAY)] = timedelta(seconds=10)
     """For how long webhooks answer after readiness failed on SIGTERM: API servers take a while to learn that a pod
@@ -200,12 +219,18 @@ class Server(Section):
     metrics: Endpoint = Endpoint(port=8080)
     """Where `/metrics` is."""
 
-    def impossible_ports(self) -> Iterator[Problem]:
-        """The errors of ports that do not exist, which no container can have."""
-        endpoints = (("webhooks", self.webhooks), ("healthProbes", self.health_probes), ("metrics", self.metrics))
-        for name, endpoint in endpoints:
-            if endpoint.port not in PORTS:
-                yield invalid(f"server.{name}.port", endpoint.port, f"must be between {PORTS[0]} and {PORTS[-1]}")
+    def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
+        """The errors of the endpoints, and two that cannot listen on one port.
+
+        Probes and metrics may share all of an address: then one server serves both.
+        """
+        yield from super().problems(path, purpose)
+        probes, metrics = self.health_probes, self.metrics
+        if metrics.collides_with(probes) and metrics.bind_address != probes.bind_address:
+            yield invalid(f"{path}.metrics.port", metrics.port, "healthProbes listens on this port at another address")
+        for name, endpoint in (("healthProbes", probes), ("metrics", metrics)):
+            if endpoint.collides_with(self.webhooks):
+                yield invalid(f"{path}.{name}.port", endpoint.port, "webhooks are served on this port")
 
 
 class Debugging(Section):

@@ -18,7 +18,7 @@ from returns.result import Failure, Result, Success
 
 from hedgerow.machinery.configuration.section import ZERO_IS_UNSET, Purpose, Section, SectionField
 from hedgerow.machinery.failures import FieldErrorType, Problem, child, forbidden, joined, nearest, rendered, wrong_type
-from hedgerow.machinery.scalars import parse_duration
+from hedgerow.machinery.scalars import WrittenDuration, parse_duration
 
 S = TypeVar("S", bound=Section)
 _UNREADABLE: Final[Any] = None  # replaces a value of a wrong type; the document is refused anyway
@@ -213,7 +213,7 @@ class _Reader:
             case int() if type_ is int and not isinstance(value, bool):
                 if (value if value >= 0 else ~value).bit_length() < bits:
                     return value
-                return self._unreadable(f"expected an integer of {bits} bits, got a longer one", path)
+                return self._unreadable(f"expected an integer of {bits} bits, got {rendered(value)}", path)
             case int() | float() if type_ is float and not isinstance(value, bool):
                 return self._number(value, path)
         return self._expected(_EXPECTED[type_], value, path)
@@ -222,17 +222,18 @@ class _Reader:
         duration = parse_duration(text)
         if isinstance(duration, Failure):
             return self._unreadable(f"{duration.failure()}, got {rendered(text)}", path)
-        return duration.unwrap()
+        return WrittenDuration.of(duration.unwrap(), text)
 
     def _number(self, value: float, path: str) -> Any:
         try:
             number = float(value)
         except OverflowError:
-            return self._unreadable("expected a number of 64 bits, got a longer one", path)
+            return self._unreadable(f"expected a number of 64 bits, got {rendered(value)}", path)
         return number if math.isfinite(number) else self._expected("a finite number", value, path)
 
     def _expected(self, expected: str, value: object, path: str) -> Any:
-        self.errors.append(wrong_type(path, expected, value))
+        is_shown = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+        self.errors.append(wrong_type(path, expected, value, f": {rendered(value)}" if is_shown else ""))
         return _UNREADABLE
 
     def _unreadable(self, problem: str, path: str) -> Any:

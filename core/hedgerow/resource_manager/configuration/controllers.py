@@ -103,10 +103,6 @@ class ManagedResourceSettings(Section):
     ] = "gardener"
     """What the label `resources.gardener.cloud/managed-by` of every delivered object says."""
 
-    def problems(self, path: str, purpose: Purpose, /) -> Iterator[Problem]:
-        """The errors, told under the name in the plural, as the reference does."""
-        return super().problems(f"{path}s", purpose)
-
 
 class RequirementSection(Section):
     """One match expression."""

@@ -85,7 +85,7 @@ def test_the_last_threshold_counts() -> None:
 
 def test_feature_gates_are_truths() -> None:
     assert of_seed(featureGates={"HVPA": True}).unwrap().configuration.feature_gates == {"HVPA": True}
-    problem = "featureGates.HVPA: expected a boolean, got a string"
+    problem = 'featureGates.HVPA: expected a boolean, got a string: "yes"'
     assert problem in str(of_seed(featureGates={"HVPA": "yes"}).failure())
 
 

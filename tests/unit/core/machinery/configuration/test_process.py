@@ -47,8 +47,13 @@ def test_an_election_that_works_has_no_error() -> None:
 @pytest.mark.parametrize(
     ("lease_duration", "renew_deadline", "retry_period", "error"),
     [
-        (5, 5, 1, "leaseDuration: Invalid value: 5s: LeaseDuration must be greater than RenewDeadline"),
-        (15, 6, 5, "renewDeadline: Invalid value: 6s: RenewDeadline must be greater than 1.2 times RetryPeriod"),
+        (5, 5, 1, "leaseDuration: Invalid value: 5s: LeaseDuration must be greater than RenewDeadline, which is 5s"),
+        (
+            15,
+            6,
+            5,
+            "renewDeadline: Invalid value: 6s: RenewDeadline must be greater than 1.2 times RetryPeriod, which is 5s",
+        ),
         (15, 10, 0, "retryPeriod: Invalid value: 0s: must be greater than zero"),
         (15, 10, -1, "retryPeriod: Invalid value: -1s: must be greater than zero"),
     ],
@@ -95,19 +100,48 @@ def test_where_no_replica_competes_nothing_is_checked(section: LeaderElection, p
 
 @pytest.mark.parametrize("port", [1, 65_535])
 def test_a_port_that_exists_is_nothing_to_tell(port: int) -> None:
-    assert [*Endpoint(port=port).warnings("server.metrics", Purpose.RUN)] == []
-    assert [*Server(metrics=Endpoint(port=port)).impossible_ports()] == []
+    assert [*Server(metrics=Endpoint(port=port)).problems("server", Purpose.RUN)] == []
 
 
 @pytest.mark.parametrize("port", [0, 65_536])
-def test_a_port_that_does_not_exist_is_a_warning_and_no_container_has_it(port: int) -> None:
+def test_a_port_that_does_not_exist_is_an_error(port: int) -> None:
     server = Server(webhooks=WebhookEndpoint(port=port), health_probes=Endpoint(port=port), metrics=Endpoint(port=port))
 
-    assert [*server.warnings("server", Purpose.RUN)] == [
-        f"server.{name}: there is no port {port}, so that no process starts with it"
-        for name in ("webhooks", "healthProbes", "metrics")
-    ]
-    assert [str(each) for each in server.impossible_ports()] == [
+    assert {str(each) for each in server.problems("server", Purpose.RUN)} >= {
         f"server.{name}.port: Invalid value: {port}: must be between 1 and 65535"
         for name in ("webhooks", "healthProbes", "metrics")
+    }
+
+
+ELSEWHERE = "healthProbes listens on this port at another address"
+SERVED = "webhooks are served on this port"
+
+
+@pytest.mark.parametrize(
+    ("server", "expected"),
+    [
+        (Server(metrics=Endpoint(port=8081)), []),
+        (Server(metrics=Endpoint(port=8081, bind_address="::1")), [("server.metrics.port", 8081, ELSEWHERE)]),
+        (
+            Server(
+                health_probes=Endpoint(port=8081, bind_address="10.0.0.1"),
+                metrics=Endpoint(port=8081, bind_address="10.0.0.2"),
+            ),
+            [],
+        ),
+        (Server(metrics=Endpoint(port=9449)), [("server.metrics.port", 9449, SERVED)]),
+        (Server(health_probes=Endpoint(port=9449)), [("server.healthProbes.port", 9449, SERVED)]),
+        (
+            Server(
+                webhooks=WebhookEndpoint(port=9449, bind_address="10.0.0.1"),
+                health_probes=Endpoint(port=9449, bind_address="127.0.0.1"),
+            ),
+            [],
+        ),
+    ],
+    ids=["shared", "one address of all", "two addresses", "metrics", "probes", "webhooks at another address"],
+)
+def test_two_servers_on_one_port_are_an_error(server: Server, expected: list[tuple[str, int, str]]) -> None:
+    assert [str(each) for each in server.problems("server", Purpose.RUN)] == [
+        f"{path}: Invalid value: {port}: {detail}" for path, port, detail in expected
     ]

@@ -64,17 +64,20 @@ def test_a_lease_must_have_names_that_the_api_server_takes(refusal: Refusal) -> 
     [
         pytest.param(
             "leaseDuration: 5s, renewDeadline: 10s",
-            "leaderElection.leaseDuration: Invalid value: 10s: LeaseDuration must be greater than RenewDeadline",
+            "leaderElection.leaseDuration: Invalid value: 5s: "
+            "LeaseDuration must be greater than RenewDeadline, which is 10s",
             id="CFG-4",
         ),
         pytest.param(
             "renewDeadline: 2s",
-            "leaderElection.renewDeadline: Invalid value: 2s: RenewDeadline must be greater than 1.2 times RetryPeriod",
+            "leaderElection.renewDeadline: Invalid value: 2s: "
+            "RenewDeadline must be greater than 1.2 times RetryPeriod, which is 2s",
             id="no time for a second attempt",
         ),
         pytest.param(
             "leaseDuration: 10s",
-            "leaderElection.leaseDuration: Invalid value: 10s: LeaseDuration must be greater than RenewDeadline",
+            "leaderElection.leaseDuration: Invalid value: 10s: "
+            "LeaseDuration must be greater than RenewDeadline, which is 10s",
             id="as short as the default deadline",
         ),
         pytest.param(

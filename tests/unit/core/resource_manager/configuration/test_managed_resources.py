@@ -85,13 +85,13 @@ NOBODY = "must be at least 1"
         ),
         pytest.param(
             "managedResource: {concurrentSyncs: 0, syncPeriod: 14s}",
-            f"[controllers.managedResources.concurrentSyncs: Invalid value: 0: {NOBODY}, "
-            f"controllers.managedResources.syncPeriod: Invalid value: 14s: {TOO_SHORT}]",
-            id="told in the plural",
+            f"[controllers.managedResource.concurrentSyncs: Invalid value: 0: {NOBODY}, "
+            f"controllers.managedResource.syncPeriod: Invalid value: 14s: {TOO_SHORT}]",
+            id="the name in the file",
         ),
         pytest.param(
             "managedResource: {managedByLabelValue: a b}",
-            'controllers.managedResources.managedByLabelValue: Invalid value: "a b": '
+            'controllers.managedResource.managedByLabelValue: Invalid value: "a b": '
             'must be empty or consist of A-Z, a-z, 0-9, "-", "_" and ".", starting and ending with a letter or digit, '
             'for example "MyValue" or "my_value"',
             id="a label that no object may have",
@@ -138,7 +138,7 @@ def test_errors_come_in_the_order_of_the_sections(refusal: Callable[[str], Confi
         "garbageCollector",
         "health",
         "kubeletCSRApprover",
-        "managedResources",
+        "managedResource",
         "networkPolicy",
         "node",
         "secret",

@@ -17,31 +17,31 @@ def test_null_means_the_same_as_absent(decoded: Callable[[str], Decoded]) -> Non
 @pytest.mark.parametrize(
     ("fragment", "text"),
     [
-        pytest.param("logLevel: 1", "logLevel: expected a string, got an integer", id="string"),
+        pytest.param("logLevel: 1", "logLevel: expected a string, got an integer: 1", id="string"),
         pytest.param("controllers: []", "controllers: expected an object, got a list", id="object"),
         pytest.param(
             "controllers: {networkPolicy: {concurrentSyncs: '5'}}",
-            "controllers.networkPolicy.concurrentSyncs: expected an integer, got a string",
+            'controllers.networkPolicy.concurrentSyncs: expected an integer, got a string: "5"',
             id="integer",
         ),
         pytest.param(
             "controllers: {networkPolicy: {concurrentSyncs: 5.5}}",
-            "controllers.networkPolicy.concurrentSyncs: expected an integer, got a decimal number",
+            "controllers.networkPolicy.concurrentSyncs: expected an integer, got a decimal number: 5.5",
             id="fraction",
         ),
         pytest.param(
             "controllers: {networkPolicy: {concurrentSyncs: true}}",
-            "controllers.networkPolicy.concurrentSyncs: expected an integer, got a boolean",
+            "controllers.networkPolicy.concurrentSyncs: expected an integer, got a boolean: true",
             id="a boolean is no integer",
         ),
         pytest.param(
             "controllers: {networkPolicy: {enabled: 'true'}}",
-            "controllers.networkPolicy.enabled: expected a boolean, got a string",
+            'controllers.networkPolicy.enabled: expected a boolean, got a string: "true"',
             id="boolean",
         ),
         pytest.param(
             "sourceClientConnection: {namespaces: garden}",
-            "sourceClientConnection.namespaces: expected a list, got a string",
+            'sourceClientConnection.namespaces: expected a list, got a string: "garden"',
             id="list",
         ),
         pytest.param(
@@ -51,7 +51,7 @@ def test_null_means_the_same_as_absent(decoded: Callable[[str], Decoded]) -> Non
         ),
         pytest.param(
             "sourceClientConnection: {qps: fast}",
-            "sourceClientConnection.qps: expected a number, got a string",
+            'sourceClientConnection.qps: expected a number, got a string: "fast"',
             id="number",
         ),
         pytest.param(
@@ -61,7 +61,7 @@ def test_null_means_the_same_as_absent(decoded: Callable[[str], Decoded]) -> Non
         ),
         pytest.param(
             "sourceClientConnection: {burst: 2147483648}",
-            "sourceClientConnection.burst: expected an integer of 32 bits, got a longer one",
+            "sourceClientConnection.burst: expected an integer of 32 bits, got 2147483648",
             id="32 bits",
         ),
         pytest.param(
@@ -71,7 +71,7 @@ def test_null_means_the_same_as_absent(decoded: Callable[[str], Decoded]) -> Non
         ),
         pytest.param(
             "sourceClientConnection: {cacheResyncPeriod: 30}",
-            'sourceClientConnection.cacheResyncPeriod: expected a duration such as "1h30m0s", got an integer',
+            'sourceClientConnection.cacheResyncPeriod: expected a duration such as "1h30m0s", got an integer: 30',
             id="a duration is a string",
         ),
         pytest.param(
@@ -83,13 +83,13 @@ def test_null_means_the_same_as_absent(decoded: Callable[[str], Decoded]) -> Non
         pytest.param(
             "controllers: {networkPolicy: {namespaceSelectors: [{matchLabels: {gardener.cloud/role: true}}]}}",
             "controllers.networkPolicy.namespaceSelectors[0].matchLabels[gardener.cloud/role]: "
-            "expected a string, got a boolean",
+            "expected a string, got a boolean: true",
             id="label value",
         ),
         pytest.param(
             "controllers: {2: two, resourceClass: 3}",
-            "[controllers.resourceClass: expected a string, got an integer, "
-            "controllers[2]: expected a string as key, got an integer]",
+            "[controllers.resourceClass: expected a string, got an integer: 3, "
+            "controllers[2]: expected a string as key, got an integer: 2]",
             id="several",
         ),
     ],
@@ -188,3 +188,44 @@ def test_an_error_below_another_spelling_is_told_where_it_was_written(
         "controllers.managedResources.syncPeriod",
         "controllers.tokenValidator.concurrentSyncs",
     ]
+
+
+@pytest.mark.parametrize(
+    ("fragment", "text"),
+    [
+        (
+            "controllers: {managedResources: {syncPeriod: 14000ms}}",
+            "controllers.managedResources.syncPeriod: Invalid value: 14000ms: must be at least 15s",
+        ),
+        (
+            "controllers: {managedResource: {syncPeriod: 0h}}",
+            "controllers.managedResource.syncPeriod: Invalid value: 0h: must be at least 15s",
+        ),
+        (
+            "sourceClientConnection: {namespace: 5}",
+            "sourceClientConnection.namespace: expected a string, got an integer: 5",
+        ),
+        (
+            "controllers: {tokenValidator: {concurrentSyncs: x}}",
+            'controllers.tokenValidator.concurrentSyncs: expected an integer, got a string: "x"',
+        ),
+        (
+            "controllers: {tokenValidator: {enabled: true}}",
+            (
+                "controllers.tokenValidator: Forbidden: "
+                "controller and webhook for TokenInvalidator must either be both disabled or enabled"
+            ),
+        ),
+    ],
+    ids=[
+        "another spelling",
+        "the first spelling",
+        "a single one",
+        "an older name, unreadable",
+        "an older name, invalid",
+    ],
+)
+def test_an_error_shows_name_and_value_as_they_stand_in_the_file(
+    fragment: str, text: str, refusal: Callable[[str], ConfigurationErrors]
+) -> None:
+    assert str(refusal(fragment)) == text

@@ -155,7 +155,7 @@ def test_what_is_off_passes_in_silence(webhooks: str, decoded: Callable[[str], D
         ),
         pytest.param(
             "seccompProfile: {enabled: 'yes'}",
-            "webhooks.seccompProfile.enabled: expected a boolean, got a string",
+            'webhooks.seccompProfile.enabled: expected a boolean, got a string: "yes"',
             id="type",
         ),
     ],
