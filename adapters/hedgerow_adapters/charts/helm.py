@@ -35,8 +35,30 @@ _NOT_RUN: Final = (126, 127)
 _BLOCK: Final = 512  # bytes, in which shells measure files
 _LOOKS_EVERY: Final = 0.05  # seconds, whether anybody still waits
 _ERROR: Final = "\nError: "
+_FOLDER: Final = "hedgerow-chart-"
 _HINT: Final = "\n\nUse --debug flag to render out invalid YAML"
 _NO_SPACE: Final = "no space left on device"
+
+
+def remove_leftovers() -> None:
+    """Remove the folders of processes that were killed: those of this number, or of one that no process has."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
+        number = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        if number.isdecimal() and not _is_another(int(number)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_another(number: int) -> bool:
+    """Whether another process has a number."""
+    if number == os.getpid():
+        return False
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def rendered(helm: HelmCommand, chart: RenderChart, stop: threading.Event) -> RenderedChart:
@@ -46,7 +68,7 @@ def rendered(helm: HelmCommand, chart: RenderChart, stop: threading.Event) -> Re
     if (program := shutil.which(helm.binary)) is None:
         return RenderError("unavailable", f"{helm.binary} cannot be run: it is not installed, or not executable")
     try:
-        with tempfile.TemporaryDirectory(prefix="hedgerow-chart-", ignore_cleanup_errors=True) as name:
+        with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-", ignore_cleanup_errors=True) as name:
             return _rendered_in(Path(name).resolve(), Path(program).absolute(), helm.timeout, chart, stop)
     except OSError as error:
         return RenderError("unavailable", f"no chart can be rendered: {error.strerror or error}")

@@ -134,8 +134,10 @@ class Process:
         if self._settings.helm is None:
             return no_charts
         # Most processes have no charts.
+        from hedgerow_adapters.charts.helm import remove_leftovers  # noqa: PLC0415
         from hedgerow_adapters.charts.renderer import chart_renderer  # noqa: PLC0415
 
+        remove_leftovers()
         return stack.enter_context(chart_renderer(self._settings.helm)).render
 
     def _admission(self, caches: Caches) -> "Admission | None":

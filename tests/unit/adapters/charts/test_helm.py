@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import subprocess
 import tempfile
 import threading
 import time
@@ -13,7 +14,7 @@ import pytest
 
 from hedgerow.machinery.charts import RenderChart, RenderedFile, RenderError
 from hedgerow_adapters.charts import HelmCommand
-from hedgerow_adapters.charts.helm import arguments, environment, rendered
+from hedgerow_adapters.charts.helm import arguments, environment, remove_leftovers, rendered
 from tests.unit.adapters.charts.archived import chart, program
 
 ASKED = RenderChart(chart({}), "os", "extension-os-abcde", {"a": [1]}, "v1.29.4", ("apps/v1", "apps/v1/Deployment"))
@@ -32,6 +33,20 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(tmp_path: Path, body: str, timeout: float = 30.0, asked: RenderChart = ASKED) -> Any:
     """What comes of a program."""
     return rendered(HelmCommand(program(tmp_path / "helm", body), timeout), asked, threading.Event())
+
+
+def test_what_killed_processes_have_left_is_removed(folders: Path) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    parent = f"hedgerow-chart-{os.getppid()}-a"
+    kept = {parent, "hedgerow-chart-x-a", "hedgerow-chart-", "of-others"}
+    for name in (*kept, f"hedgerow-chart-{os.getpid()}-a", f"hedgerow-chart-{gone.pid}-a"):
+        (folders / name).mkdir()
+        (folders / name / "values.json").touch()
+
+    remove_leftovers()
+
+    assert {each.name for each in folders.iterdir()} == kept
 
 
 def test_the_arguments() -> None:
