@@ -11,13 +11,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
+from hedgerow.api.definition_deletion import goes_with_definition, kept
 from hedgerow.api.gardener import EXTENSIONS
 from hedgerow.api.managed_resources import OPERATION
 from hedgerow.extensions import operations
 from hedgerow.extensions.operations import Extension, OperationType
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import Failure, Problem
-from hedgerow.machinery.objects import ObjectKey
+from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, resource_version_of
 from hedgerow.machinery.plan import MergePatch, Plan, failed
+from hedgerow.machinery.questions import NotAnswered
+from hedgerow.machinery.reading import list_at
 from hedgerow.machinery.steps import Now
 from hedgerow.resource_manager.builder.managed_resource import error_codes
 
@@ -40,6 +44,26 @@ Perform: TypeAlias = Callable[[OperationType], Coroutine[Any, Any, Outcome]]
 def failure(key: ObjectKey, error: str) -> Plan:
     """The plan that says why nothing can be done about an Extension now."""
     return failed(Failure(EXTENSIONS, key, Problem("", error), retryable=True))
+
+
+async def released_with_definition(extension: Manifest, finalizer: str) -> Plan | None:
+    """The plan for an Extension that goes only because its definition does: what it stands for stays.
+
+    None: it does not, or has no finalizer that could keep it.
+    """
+    finalizers = list_at(extension, "metadata", "finalizers")
+    if not is_terminating(extension) or finalizer not in finalizers:
+        return None
+    key, goes = key_of(extension), await goes_with_definition(EXTENSIONS, extension, Cluster.TARGET)
+    if isinstance(goes, NotAnswered):
+        return failure(key, f"could not read the definition of Extension, so nothing is deleted: {goes.message}")
+    if not goes:
+        return None
+    patch = {"metadata": {"finalizers": [each for each in finalizers if each != finalizer] or None}}
+    error = (await MergePatch(EXTENSIONS, key, patch, "released", resource_version_of(extension))).error
+    if error is not None:
+        return Plan() if error.is_not_found else failure(key, error.message)
+    return Plan(events=(kept(EXTENSIONS, extension, "what it has brought about stays", Cluster.TARGET),))
 
 
 class Reconciliation:

@@ -10,6 +10,7 @@ Source: controller-registration §8.2 to §8.10.
 from dataclasses import replace
 from typing import Final
 
+from hedgerow.api.definition_deletion import goes_with_definition, kept, reads_definitions
 from hedgerow.api.kubernetes import CONFIG_MAPS, LEASES, NAMESPACES, SECRETS, namespace_key
 from hedgerow.api.managed_resources import DELETION_FAILED, DELETION_PENDING, MANAGED_RESOURCES
 from hedgerow.api.references import CLUSTER_IDENTITY
@@ -90,6 +91,7 @@ def installation_controller(config: InstallationConfig, concurrency: int = 20) -
 _PERMISSIONS: Final = (
     *writes_conditions_of(CONTROLLER_INSTALLATIONS),
     Permission.of(CONTROLLER_INSTALLATIONS, "patch", cluster=Cluster.SOURCE),
+    reads_definitions(CONTROLLER_INSTALLATIONS, cluster=Cluster.SOURCE),
     *(
         Permission.of(resource, "get", cluster=Cluster.SOURCE)
         for resource in (CONTROLLER_DEPLOYMENTS, CONTROLLER_REGISTRATIONS, SEEDS)
@@ -186,14 +188,26 @@ def _with_finalizer(manifest: Manifest, *, is_held: bool) -> MergePatch:
 async def _uninstall(installation: Installation) -> Plan:
     """Delete what is in the seed, tell what is left there, and let the installation go once nothing is.
 
-    The finalizer decides, not how the installation is deployed by now.
+    The finalizer decides, not how the installation is deployed by now. What is in the seed stays if the installation
+    goes only because its definition does.
     """
     if FINALIZER not in installation.finalizers:
         return Plan()
+    goes = await goes_with_definition(CONTROLLER_INSTALLATIONS, installation.manifest, Cluster.SOURCE)
+    if isinstance(goes, NotAnswered):
+        problem = f"the definition of ControllerInstallation cannot be read: {goes.message}"
+        return await _failed("what is in the seed", problem).write(installation.manifest)
+    if goes:
+        released = await _let_go(installation)
+        stays = kept(CONTROLLER_INSTALLATIONS, installation.manifest, "what it has installed stays", Cluster.SOURCE)
+        return released if released.failures else replace(released, events=(stays,))
     unfinished = await _unfinished(installation)
     plan = await (unfinished or Conclusion(conditions={INSTALLED: _DONE})).write(installation.manifest)
-    if unfinished or plan.failures:
-        return plan
+    return plan if unfinished or plan.failures else await _let_go(installation)
+
+
+async def _let_go(installation: Installation) -> Plan:
+    """Remove the finalizer."""
     key, answer = key_of(installation.manifest), await from_garden(CONTROLLER_INSTALLATIONS, installation.name)
     if isinstance(answer, NotAnswered):
         return Plan() if answer.is_not_found else Conclusion(answer.message).plan(key)

@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from hedgerow.api.gardener import ROLE
+from hedgerow.api.definition_deletion import kept, lost_definition, reads_definitions
+from hedgerow.api.gardener import ROLE, SHOOTS
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.api.registrations import (
+    BACKUP_BUCKETS,
+    BACKUP_ENTRIES,
     CONTROLLER_DEPLOYMENTS,
     CONTROLLER_INSTALLATIONS,
     CONTROLLER_REGISTRATIONS,
@@ -74,6 +77,13 @@ _READ_LIVE: Final = {
     "backup_entries": (ENTRIES_BY_SEED, _kept_of_entry),
 }
 """What a decision that deletes looks up anew: the indexes and transforms of its inputs."""
+_DECISIVE: Final = (
+    *(CONTROLLER_REGISTRATIONS, CONTROLLER_INSTALLATIONS, SEEDS),
+    *(BACKUP_BUCKETS, BACKUP_ENTRIES, SHOOTS),
+)
+"""The resources without whose objects installations are deleted."""
+WAIT: Final = 30.0
+"""Seconds until a deletion is decided about again that waits for a definition."""
 
 
 def seed_controller(config: PlanningConfig, concurrency: int = 5) -> Controller[PlanningConfig]:
@@ -116,7 +126,10 @@ def seed_controller(config: PlanningConfig, concurrency: int = 5) -> Controller[
         concurrency=concurrency,
         config=config,
         reconcile=reconcile,
-        permissions=(Permission.of(CONTROLLER_INSTALLATIONS, "create", "patch", "delete", cluster=garden),),
+        permissions=(
+            Permission.of(CONTROLLER_INSTALLATIONS, "create", "patch", "delete", cluster=garden),
+            reads_definitions(*_DECISIVE, cluster=garden),
+        ),
     )
 
 
@@ -179,8 +192,11 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Plannin
     live: dict[str, Any] = {}
     while (seed := snapshot.get(SEEDS, key, Cluster.SOURCE)) is not None:
         planned = plan_installations(replace(seed_inputs(seed, snapshot), **live), context.config)
-        if live or not any(isinstance(action, Delete) for action in planned.actions):
-            return Plan(planned.actions, planned.events, planned.failures)
+        plan = Plan(planned.actions, planned.events, planned.failures)
+        if not plan.deletions:
+            return plan
+        if live:
+            return await _without_lost_definitions(seed, plan)
         questions = {name: _question(name, key) for name in _READ_LIVE}
         answers = await AtOnce(tuple(questions.values()))
         for (name, question), answer in zip(questions.items(), answers, strict=True):
@@ -188,6 +204,20 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Plannin
                 return failed(retryable_failure(question.resource, ObjectKey("", ""), answer.message))
             live[name] = list(filter(None, map(question.keep, answer.objects)))
     return Plan()
+
+
+async def _without_lost_definitions(seed: Manifest, plan: Plan) -> Plan:
+    """The plan; without its deletions while a definition is being deleted of what may need an installation."""
+    lost = await lost_definition(_DECISIVE, Cluster.SOURCE)
+    if lost is None:
+        return plan
+    others = tuple(action for action in plan.actions if not isinstance(action, Delete))
+    if isinstance(lost, NotAnswered):
+        text = f"could not read whether definitions are being deleted, so nothing is uninstalled: {lost.message}"
+        failure = retryable_failure(SEEDS, key_of(seed), text)
+        return replace(plan, actions=others, failures=(*plan.failures, failure))
+    event = kept(SEEDS, seed, "nothing is uninstalled", Cluster.SOURCE, lost=lost)
+    return replace(plan, actions=others, events=(*plan.events, event), requeue_after=WAIT)
 
 
 def seed_inputs(seed: Manifest, snapshot: Snapshot) -> SeedInputs:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from hedgerow.admission.deletion_protection import confirm_deletion
+from hedgerow.api.definition_deletion import goes_with_definition, kept, lost_definition, reads_definitions
 from hedgerow.api.gardener import EXTENSIONS, SHOOTS
 from hedgerow.api.kubernetes import DEPLOYMENTS, NAMESPACES
 from hedgerow.api.managed_resources import OPERATION
@@ -24,6 +25,7 @@ from hedgerow.machinery.failures import Failure, retryable_failure
 from hedgerow.machinery.objects import (
     Manifest,
     ObjectKey,
+    Resource,
     annotations_of,
     is_terminating,
     key_of,
@@ -32,7 +34,7 @@ from hedgerow.machinery.objects import (
     uid_of,
 )
 from hedgerow.machinery.patches import merge_patch
-from hedgerow.machinery.plan import Create, Delete, MergePatch, Plan, WriteResult, failed
+from hedgerow.machinery.plan import Create, Delete, Event, MergePatch, Plan, WriteResult, failed
 from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.reading import UnreadableError, boolean_at, integer_at, keeping, list_at, text_at
 from hedgerow.machinery.scalars import parse_timestamp
@@ -127,6 +129,7 @@ def shoot_extensions_controller(seed: str = "", concurrency: int = 5) -> Control
         reconcile=reconcile,
         permissions=(
             Permission.of(SHOOTS, "get", "patch", cluster=Cluster.SOURCE),
+            reads_definitions(SHOOTS, CONTROLLER_REGISTRATIONS, cluster=Cluster.SOURCE),
             Permission.of(EXTENSIONS, "create", "patch", "delete"),
             Permission.of(NAMESPACES, "patch"),
         ),
@@ -161,7 +164,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[str]) -
         await (work.delete() if is_terminating(shoot) else work.deploy())
     except UnreadableError as error:
         return failed(Failure(SHOOTS, key, error.problem))
-    return Plan(failures=tuple(work.failures), requeue_after=min(work.waits, default=None))
+    return Plan(events=tuple(work.events), failures=tuple(work.failures), requeue_after=min(work.waits, default=None))
 
 
 class Work:
@@ -177,6 +180,7 @@ class Work:
         self.waits: list[float] = []
         """Seconds after which something takes too long that is awaited."""
         self.failures: list[Failure] = []
+        self.events: list[Event] = []
         self.registrations: list[Registration] = []
         for manifest in sorted(snapshot.list(CONTROLLER_REGISTRATIONS, cluster=Cluster.SOURCE), key=key_of):
             try:
@@ -204,7 +208,8 @@ class Work:
             return
         if self.knows_all_types:
             stale = [each for each in self.existing.values() if readable_text(each, "spec", "type") not in wanted]
-            await self._delete(stale)
+            if stale and self._may_delete(await lost_definition([CONTROLLER_REGISTRATIONS, SHOOTS], Cluster.SOURCE)):
+                await self._delete(stale)
         before = [each for each in wanted.values() if is_before(each.lifecycle, "reconcile")]
         after = [each for each in wanted.values() if each not in before]
         if boolean_at(self.shoot, "spec", "hibernation", "enabled"):
@@ -215,7 +220,15 @@ class Work:
             await self._deployed(then)
 
     async def delete(self) -> None:
-        """Delete the Extensions of the Shoot, in order, and let the Shoot go."""
+        """Delete the Extensions of the Shoot, in order, and let the Shoot go; it goes alone with its definition."""
+        if self.is_held or self.existing:
+            if not await self._is_current():
+                return
+            goes = await goes_with_definition(SHOOTS, self.shoot, Cluster.SOURCE)
+            if not self._may_delete(SHOOTS if goes is True else goes or None):
+                if goes is True:
+                    await self._hold(is_held=False)
+                return
         registered = registered_extensions(self.registrations, self.namespace)
 
         def goes_before(extension: Manifest) -> bool:
@@ -227,6 +240,14 @@ class Work:
         await self._delete(before or (after if self.is_down else []))
         if self.is_held and not self.existing and await self._has_none():
             await self._hold(is_held=False)
+
+    def _may_delete(self, lost: Resource | NotAnswered | None) -> bool:
+        """True if Extensions are unwanted; not if a definition is being deleted without which they only seem so."""
+        if isinstance(lost, NotAnswered):
+            self._fail(f"could not read whether definitions are being deleted, so no Extension is: {lost.message}")
+        elif lost is not None:
+            self.events.append(kept(SHOOTS, self.shoot, "its Extensions stay", Cluster.SOURCE, lost=lost))
+        return lost is None
 
     async def _is_current(self) -> bool:
         """True if the Shoot still is as the cache shows it; asked once, before the first write."""

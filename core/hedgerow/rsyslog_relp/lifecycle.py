@@ -12,12 +12,13 @@ from typing import Final
 
 from returns.result import Success
 
+from hedgerow.api.definition_deletion import reads_definitions
 from hedgerow.api.gardener import CLUSTERS, EXTENSIONS, FORCE_DELETION
 from hedgerow.api.kubernetes import CONFIG_MAPS, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.extensions import operations
 from hedgerow.extensions.operations import Extension, OperationType
-from hedgerow.extensions.reconciliation import Outcome, Reconciliation, failure
+from hedgerow.extensions.reconciliation import Outcome, Reconciliation, failure, released_with_definition
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Context, Controller, Watch, no_key
 from hedgerow.machinery.failures import Failure
@@ -81,6 +82,7 @@ def lifecycle_controller(
         permissions=(
             Permission.of(EXTENSIONS, "patch"),
             Permission.of(EXTENSIONS, "patch", subresource="status"),
+            reads_definitions(EXTENSIONS),
             Permission.of(CONFIG_MAPS, "get", "create", "patch", "delete"),
             *deploying.PERMISSIONS,
         ),
@@ -138,7 +140,8 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Lifecyc
     if manifest is None or not operations.is_of_type(manifest, TYPE):
         return Plan()
     try:
-        return await _reconciled(Extension.of(manifest), snapshot, context)
+        released = await released_with_definition(manifest, FINALIZER)
+        return released or await _reconciled(Extension.of(manifest), snapshot, context)
     except UnreadableError as error:
         return failed(Failure(EXTENSIONS, key, error.problem))
 

@@ -19,7 +19,7 @@ from hedgerow.machinery.controller import Context
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, is_terminating, key_of
 from hedgerow.machinery.patches import apply_merge_patch
 from hedgerow.machinery.plan import Create, Delete, MergePatch, Plan
-from hedgerow.machinery.questions import Found, ListQuestion
+from hedgerow.machinery.questions import NOT_FOUND, Found, ListQuestion, NotAnswered
 from hedgerow.machinery.steps import AtOnce, Step
 from hedgerow.registration.planning import InstallationPlan, PlanningConfig, SeedInputs, plan_installations
 from hedgerow.registration.seed_controller import reconcile, seed_controller, seed_inputs
@@ -69,8 +69,9 @@ class RecordedPlanning:
         objects = self.recording["objects"]
         return tuple(
             Found(tuple(each for each in objects if RESOURCES[Kind.of(each)] == question.resource))
-            for question in step.steps
             if isinstance(question, ListQuestion)
+            else NotAnswered(404, NOT_FOUND, "the API is aggregated")
+            for question in step.steps
         )
 
     def ids(self, planned: InstallationPlan) -> dict[str, list[str]]:

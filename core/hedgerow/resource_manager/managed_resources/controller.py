@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from hedgerow.api.definition_deletion import reads_definitions
 from hedgerow.api.gardener import HVPAS
 from hedgerow.api.kubernetes import (
     CUSTOM_RESOURCE_DEFINITIONS,
@@ -35,7 +36,6 @@ from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotation
 from hedgerow.machinery.reading import list_at
 from hedgerow.machinery.reported_states import ReportedStates, conditions_reported
 from hedgerow.machinery.snapshot import Snapshot
-from hedgerow.resource_manager.managed_resources.deletion import DEFINITION
 from hedgerow.resource_manager.managed_resources.reconcile import reconcile
 from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig, spec_version
 from hedgerow.resource_manager.managed_resources.secret_finalizers import MANAGED_RESOURCES_BY_SECRET
@@ -98,7 +98,7 @@ def managed_resource_controller(
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE),
             Permission.of(MANAGED_RESOURCES, "patch", cluster=Cluster.SOURCE, subresource="status"),
             Permission.of(SECRETS, "get", cluster=Cluster.SOURCE),
-            Permission.of(CUSTOM_RESOURCE_DEFINITIONS, "get", cluster=Cluster.SOURCE, names=(DEFINITION,)),
+            reads_definitions(MANAGED_RESOURCES, cluster=Cluster.SOURCE),
             Permission.of(CUSTOM_RESOURCE_DEFINITIONS, "get"),
             Permission.of(PERSISTENT_VOLUME_CLAIMS, "list", "delete"),
             # Only the authors of ManagedResources know what these deliver, and what that grants.

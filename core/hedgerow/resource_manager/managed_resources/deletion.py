@@ -7,13 +7,10 @@ A ManagedResource that has moved to another class is handed over with its object
 next instance applies them anew: an outage if both manage the same cluster. If they manage different ones, the objects
 stay in the old cluster, for people to delete.
 
-An API server that deletes a CustomResourceDefinition deletes all objects of the kind. A ManagedResource that is deleted
-with its definition is released, and its objects stay. Every reconciliation of a deletion reads the definition live, as
-caches lag behind. Nothing is deleted while the definition cannot be read: objects that stay too long can be deleted
-later, deleted ones cannot be restored. Where the definition does not exist, as in a simulation, objects are deleted.
+A ManagedResource that goes with its definition is released, and its objects stay. Every reconciliation of a deletion
+reads the definition live, as caches lag behind.
 
-Source: managed-resources §5, §7.2, §7.7, §7.8, §7.11, §14; decision "mode `Ignore`"; Kubernetes documentation, "Extend
-the Kubernetes API with CustomResourceDefinitions", deletion.
+Source: managed-resources §5, §7.2, §7.7, §7.8, §7.11, §14; decision "mode `Ignore`".
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,8 +18,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 
+from hedgerow.api.definition_deletion import goes_with_definition, kept
 from hedgerow.api.events import event_block, message_with_ages, warnings_question
-from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS
 from hedgerow.api.managed_resources import (
     DELETION_FAILED,
     DELETION_PENDING,
@@ -38,17 +35,15 @@ from hedgerow.api.managed_resources import (
 from hedgerow.api.references import Origin, Reference, references_of
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.conditions import ConditionStatus
-from hedgerow.machinery.objects import Kind, ObjectKey, annotations_of, is_terminating, resource_version_of
+from hedgerow.machinery.objects import Kind, ObjectKey, annotations_of, resource_version_of
 from hedgerow.machinery.plan import Event, JsonPatch, MergePatch, Plan
-from hedgerow.machinery.questions import Found, NotAnswered, ObjectQuestion
+from hedgerow.machinery.questions import Found, NotAnswered
 from hedgerow.machinery.reading import boolean_at, list_at
 from hedgerow.machinery.steps import AtOnce, Now, concurrently
 from hedgerow.resource_manager.managed_resources.desired import Desired
 from hedgerow.resource_manager.managed_resources.reconciliation import Reconciliation, State, Statement
 from hedgerow.resource_manager.managed_resources.removal import Absent, Left, Pending, live_object, removed
 
-DEFINITION: Final = f"{MANAGED_RESOURCES.plural}.{MANAGED_RESOURCES.group}"
-"""Name of the definition."""
 RETRY_AFTER: Final = 5.0
 """Seconds between two checks of pending deletions."""
 MOST_TOLD: Final = 50
@@ -120,17 +115,15 @@ async def delete(mr: Reconciliation) -> Plan:
 
 
 async def _end_with_definition(mr: Reconciliation) -> Plan | None:
-    """Release the ManagedResource, without its objects, if its definition is being deleted; fail if that is unknown."""
-    match await ObjectQuestion(CUSTOM_RESOURCE_DEFINITIONS, ObjectKey("", DEFINITION), Cluster.SOURCE):
-        case Found(objects) if any(map(is_terminating, objects)):
-            note = "the definition of ManagedResource is being deleted, so the objects stay"
-            return await release(mr, mr.event("Warning", "DefinitionTerminating", note))
-        case NotAnswered() as answer if not answer.is_not_found:
-            text = f"could not read the definition of ManagedResource, so nothing is deleted: {answer.message}"
-            message, is_unreachable = f"C{text[1:]}", answer.is_unreachable
-            return await mr.failed(DELETION_FAILED, message, mr.state, logged=text, is_unreachable=is_unreachable)
-        case _:
-            return None
+    """Release the ManagedResource, without its objects, if it goes with its definition; fail if that is unknown."""
+    goes = await goes_with_definition(MANAGED_RESOURCES, mr.manifest, Cluster.SOURCE)
+    if isinstance(goes, NotAnswered):
+        text = f"could not read the definition of ManagedResource, so nothing is deleted: {goes.message}"
+        message, is_unreachable = f"C{text[1:]}", goes.is_unreachable
+        return await mr.failed(DELETION_FAILED, message, mr.state, logged=text, is_unreachable=is_unreachable)
+    if not goes:
+        return None
+    return await release(mr, kept(MANAGED_RESOURCES, mr.manifest, "the objects stay", Cluster.SOURCE))
 
 
 def _deleting(mr: Reconciliation, *, keeps_objects: bool) -> tuple[Statement, ...]:

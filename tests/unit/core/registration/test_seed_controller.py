@@ -11,7 +11,7 @@ from hedgerow.machinery import snapshot_of
 from hedgerow.machinery.controller import Change, Context, Controller, concerned_keys
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Create, Plan
-from hedgerow.machinery.questions import Found, ListQuestion, NotAnswered
+from hedgerow.machinery.questions import Answer, Found, ListQuestion, NotAnswered, ObjectQuestion
 from hedgerow.machinery.steps import AtOnce, Step
 from hedgerow.registration.finalizers import PROTECTIONS, finalizer_controller
 from hedgerow.registration.planning import PlanningConfig
@@ -152,6 +152,8 @@ def answering(live: Sequence[Manifest], asked: list[str]) -> Perform:
 
     def perform(step: Step[Any]) -> Any:
         assert isinstance(step, AtOnce)
+        if all(isinstance(each, ObjectQuestion) for each in step.steps):
+            return (Found(({"metadata": {}},)),) * len(step.steps)  # no definition is being deleted
         questions = [each for each in step.steps if isinstance(each, ListQuestion)]
         asked.extend(each.resource.kind for each in questions)
         return tuple(
@@ -211,6 +213,43 @@ def test_who_deletes_has_seen_everything_that_may_need_it() -> None:
     assert asked == ["ControllerInstallation", "Shoot", "BackupEntry"]
     kept = planned(SEED, FOO, idle, live=[idle, NEEDS_FOO, shoot("y", seed="t")])
     assert [type(each).__name__ for each in kept.actions] == ["MergePatch"]
+
+
+@pytest.mark.parametrize(
+    ("definition", "warning", "failure"),
+    [
+        (
+            Found(({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}},)),
+            "the definition of Shoot is being deleted, so nothing is uninstalled",
+            "",
+        ),
+        (
+            NotAnswered(403, "Forbidden", "you may not"),
+            "",
+            "Seed s: could not read whether definitions are being deleted, so nothing is uninstalled: you may not",
+        ),
+    ],
+    ids=["being deleted", "unknown"],
+)
+def test_nothing_is_uninstalled_unless_the_definitions_stay_of_what_may_need_it(
+    definition: Answer, warning: str, failure: str
+) -> None:
+    idle = versioned(installation("i", registration="foo", deployment=None))
+    always = registration("always", policy="Always")
+    usual = answering([idle], [])
+
+    def perform(step: Step[Any]) -> Any:
+        assert isinstance(step, AtOnce)
+        names = [each.key.name for each in step.steps if isinstance(each, ObjectQuestion)]
+        stays = usual(step)
+        return [definition if name.startswith("shoots.") else stays[0] for name in names] or stays
+
+    plan = planned(SEED, FOO, idle, always, perform=perform)
+
+    assert [type(each).__name__ for each in plan.actions] == ["Create"], "all else goes on"
+    assert [each.note for each in plan.events if each.reason == "DefinitionTerminating"] == [warning][: len(warning)]
+    assert [str(each) for each in plan.failures] == [failure][: len(failure)]
+    assert plan.requeue_after == (30 if warning else None)
 
 
 def test_of_live_reads_only_that_is_held_which_the_decision_reads() -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from hedgerow.api.gardener import EXTENSIONS, SHOOTS
 from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.api.registrations import CONTROLLER_REGISTRATIONS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, concerned_keys
-from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, key_of, labels_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, annotations_of, key_of, labels_of
 from hedgerow.machinery.plan import Plan
 from hedgerow.registration.shoot_extensions import (
     FINALIZER,
@@ -18,6 +19,7 @@ from hedgerow.registration.shoot_extensions import (
 from hedgerow_adapters.memory import Answered, Fault
 from hedgerow_adapters.memory import requests as picks
 from hedgerow_adapters.protocol.transport import Response
+from tests.unit.core.controllers.definitions import lose_definitions
 from tests.unit.core.controllers.stage import Stage, World, in_source, in_target
 from tests.unit.core.registration.objects import (
     KINDS,
@@ -391,7 +393,12 @@ def test_an_answer_that_does_not_show_the_extension_is_no_readiness() -> None:
 
 def test_nothing_is_made_or_deleted_for_a_shoot_that_only_the_cache_shows() -> None:
     of = shoot(extensions=BOTH, finalizers=[FINALIZER])
-    for seed in (Seed(NAMESPACE, of=of), Seed(LABELLED, of=of), Seed(NAMESPACE, extension("early"), of=GOING)):
+    for seed in (
+        Seed(NAMESPACE, of=of),
+        Seed(LABELLED, of=of),
+        Seed(LABELLED, extension("other"), of=of),
+        Seed(NAMESPACE, extension("early"), of=GOING),
+    ):
         existing = seed.extensions
         seed.lose_unseen()
 
@@ -512,3 +519,36 @@ def test_caches_keep_no_state_of_extension_controllers() -> None:
     kept = watch.transform({**extension("early"), "status": {**status, "state": {"large": 1}, "providerStatus": {}}})
 
     assert kept["status"] == status
+
+
+# With a definition.
+
+
+def lose_definition(seed: Seed, resource: Resource) -> None:
+    lose_definitions(seed.stage, [each for each in KINDS if each.resource == resource])
+
+
+@pytest.mark.parametrize("resource", [SHOOTS, CONTROLLER_REGISTRATIONS], ids=lambda resource: resource.kind)
+def test_extensions_stay_when_somebody_deletes_the_definition_of_what_asks_for_them(resource: Resource) -> None:
+    seed = Seed(NAMESPACE, UP, extension("early"), extension("late"), of=shoot(extensions=BOTH, finalizers=[FINALIZER]))
+    lose_definition(seed, resource)
+
+    (event,) = seed.turn().events
+
+    assert event.note == f"the definition of {resource.kind} is being deleted, so its Extensions stay"
+    assert event.reason == "DefinitionTerminating"
+    assert [*seed.extensions] == ["early", "late"]
+    assert (seed.shoot is None) is (resource == SHOOTS), "the finalizer goes"
+
+
+def test_no_extension_is_deleted_while_nobody_knows_what_becomes_of_the_definition() -> None:
+    seed = Seed(NAMESPACE, UP, extension("early"), of=GOING)
+    asked = Answered(Response(403, {"kind": "Status", "status": "Failure", "reason": "Forbidden", "message": "no"}))
+    faults = seed.stage.clusters[Cluster.SOURCE].faults
+    faults.append(Fault(lambda request: "customresourcedefinitions" in request.path, asked))
+
+    (failure,) = seed.turn().failures
+
+    assert failure.retryable
+    assert failure.problem.text == "could not read whether definitions are being deleted, so no Extension is: no"
+    assert [*seed.extensions] == ["early"]

@@ -4,9 +4,10 @@ import pytest
 
 from hedgerow.api.kubernetes import NAMESPACES, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
-from hedgerow.api.registrations import SEEDS
+from hedgerow.api.registrations import CONTROLLER_INSTALLATIONS, SEEDS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.plan import Plan
+from tests.unit.core.controllers.definitions import lose_definitions
 from tests.unit.core.registration.landscape import (
     FINALIZER,
     HELM,
@@ -19,6 +20,7 @@ from tests.unit.core.registration.landscape import (
     registration,
     seed,
 )
+from tests.unit.core.registration.objects import KINDS
 
 MANAGED = f'ManagedResource "{INSTALLATION}"'
 PENDING = ("False", "DeletionPending")
@@ -266,3 +268,40 @@ def test_another_installation_of_the_name_keeps_its_finalizer(steps: int) -> Non
 
     if landscape.installation is not None and "deletionTimestamp" not in landscape.installation["metadata"]:
         assert landscape.installation["metadata"]["finalizers"] == [FINALIZER]
+
+
+# With its definition.
+
+
+def lose_definition(landscape: Landscape) -> None:
+    lose_definitions(landscape.stage, [each for each in KINDS if each.resource == CONTROLLER_INSTALLATIONS])
+
+
+def test_what_is_in_the_seed_stays_when_somebody_deletes_the_definition_of_installations() -> None:
+    landscape = Landscape(seed(), registration(), installation())
+    landscape.turn()
+    lose_definition(landscape)
+
+    plan = landscape.turn()
+
+    assert [(each.reason, each.note) for each in plan.events] == [
+        (
+            "DefinitionTerminating",
+            "the definition of ControllerInstallation is being deleted, so what it has installed stays",
+        )
+    ]
+    assert (landscape.writes, landscape.installation) == ([f"MergePatch ControllerInstallation {INSTALLATION}"], None)
+    assert None not in (landscape.managed_resource, landscape.found(NAMESPACES, NAMESPACE))
+
+
+def test_nothing_is_deleted_while_nobody_knows_what_becomes_of_the_definition() -> None:
+    landscape = deployed()
+    landscape.fail(Cluster.SOURCE, "GET", "customresourcedefinitions", times=1)
+
+    assert error_of(landscape.turn()) == (
+        "Deletion of what is in the seed failed: the definition of ControllerInstallation cannot be read: a fault"
+    )
+    assert landscape.conditions["Installed"] == FAILED
+    assert landscape.managed_resource is not None
+    landscape.turn()
+    assert "Delete ManagedResource os-coreos-abcde" in landscape.writes

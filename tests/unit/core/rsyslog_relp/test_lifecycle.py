@@ -18,9 +18,12 @@ from hedgerow.machinery.plan import ApiError, Plan, WriteResult
 from hedgerow.machinery.questions import NotAnswered, ObjectQuestion
 from hedgerow.rsyslog_relp.cleaning import CleanerImages
 from hedgerow.rsyslog_relp.lifecycle import LifecycleConfig, lifecycle_controller
+from hedgerow_adapters.memory import Answered, Fault
 from hedgerow_adapters.memory.kinds import Kind
+from hedgerow_adapters.protocol.transport import Response
 from tests.executions import LiveSnapshot, executed, performed
 from tests.in_memory import InMemory
+from tests.unit.core.controllers.definitions import lose_definitions
 from tests.unit.core.controllers.stage import Stage, World, in_target
 from tests.unit.core.rsyslog_relp.configs import plain, secured
 
@@ -745,3 +748,54 @@ def test_a_migration_that_fails_at_its_finalizers_is_taken_up_again() -> None:
 
     assert seed.last_operation == ("Migrate", "Succeeded", 100)
     assert not seed.extension["metadata"].get("finalizers")
+
+
+# With its definition.
+
+
+def lose_definition(seed: Seed) -> None:
+    lose_definitions(seed.stage, [each for each in KINDS if each.resource == EXTENSIONS])
+
+
+@pytest.mark.parametrize("shoot", [RUNNING, {}], ids=["a Cluster", "no Cluster"])
+def test_nodes_and_monitoring_stay_as_they_are_when_somebody_deletes_the_definition(shoot: Manifest) -> None:
+    monitoring = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": MONITORING._asdict()}
+    seed = Seed(extension(finalizers=[FINALIZER]), shoot, monitoring)
+    lose_definition(seed)
+
+    (event,) = seed.turn().events
+
+    assert (event.reason, event.note) == (
+        "DefinitionTerminating",
+        "the definition of Extension is being deleted, so what it has brought about stays",
+    )
+    assert seed.extension is None
+    assert (seed.get(MANAGED_RESOURCES, CLEANER), seed.get(CONFIG_MAPS, MONITORING) is None) == (None, False)
+
+
+def test_nothing_is_cleaned_while_nobody_knows_what_becomes_of_the_definition() -> None:
+    seed = Seed(extension(finalizers=[FINALIZER], **DELETED))
+    refused = Answered(Response(403, {"kind": "Status", "status": "Failure", "reason": "Forbidden", "message": "no"}))
+    faults = seed.stage.clusters[Cluster.TARGET].faults
+    faults.append(Fault(lambda request: "customresourcedefinitions" in request.path, refused))
+
+    assert error_of(seed.turn()) == "could not read the definition of Extension, so nothing is deleted: no"
+    assert seed.get(MANAGED_RESOURCES, CLEANER) is None
+
+
+def test_an_extension_that_is_gone_before_it_is_released_needs_nothing() -> None:
+    seed = Seed(extension(finalizers=[FINALIZER]))
+    lose_definition(seed)
+    asked = seed.stage.moments + 1
+    seed.stage.at_moment = lambda now: seed.stage.remove(seed.stage.world.subject) if now == asked else None
+
+    assert seed.turn() == Plan()
+
+
+def test_an_extension_that_cannot_be_released_is_tried_again() -> None:
+    seed = Seed(extension(finalizers=[FINALIZER]))
+    lose_definition(seed)
+    refused = Answered(Response(500, {"kind": "Status", "status": "Failure", "message": "a fault"}))
+    seed.stage.clusters[Cluster.TARGET].faults.append(Fault(lambda request: request.method == "PATCH", refused))
+
+    assert error_of(seed.turn()) == "a fault"
