@@ -42,8 +42,8 @@ class ServingPair:
     certificate_pem: bytes
 
     @classmethod
-    def new(cls, folder: Path) -> Self:
-        """A pair made for this test run."""
+    def new(cls, folder: Path, *, lasts: timedelta = timedelta(days=1)) -> Self:
+        """A pair made for this test run, which expires some time from now."""
         key = generate_private_key(SECP256R1())
         name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "webhooks of a test")])
         now = datetime.now(UTC)
@@ -54,7 +54,7 @@ class ServingPair:
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - timedelta(hours=1))
-            .not_valid_after(now + timedelta(days=1))
+            .not_valid_after(now + lasts)
             .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(HOST))]), critical=False)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .sign(key, SHA256())

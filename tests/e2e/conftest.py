@@ -1,6 +1,7 @@
 """Real servers for the end-to-end tests, started once a session."""
 
 import itertools
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.contract.webhook_server import ServingPair
 from tests.control_plane import ControlPlane, server_binaries
 from tests.control_plane.fault_proxy import FaultProxy
 from tests.e2e.resource_manager import ResourceManager
+from tests.e2e.rsyslog.programs import Programs, ProgramsError, installed
 from tests.e2e.sandbox import Sandbox
 
 _numbers = itertools.count(1)
@@ -23,6 +25,19 @@ def servers(pytestconfig: pytest.Config) -> Path:
     if pytestconfig.getoption("--without-servers"):
         pytest.skip("needs real servers, and --without-servers was given")
     return server_binaries()
+
+
+@pytest.fixture(scope="session")
+def programs(pytestconfig: pytest.Config) -> Programs:
+    """The programs; continuous integration fails without them, other machines skip what needs them."""
+    if pytestconfig.getoption("--without-servers"):
+        pytest.skip("needs real programs, and --without-servers was given")
+    try:
+        return installed()
+    except ProgramsError as problem:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"the programs cannot be had here: {problem}")
 
 
 @pytest.fixture(scope="session")

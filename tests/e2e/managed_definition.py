@@ -26,12 +26,17 @@ def undefined(control_plane: ControlPlane) -> Iterator[None]:
     try:
         yield
     finally:
-        for each in control_plane.request("GET", path_of())[1].get("items", ()):
-            metadata = each["metadata"]
-            path = path_of(metadata["namespace"], metadata["name"])
-            control_plane.request("PATCH", path, {"metadata": {"finalizers": None}})
-        control_plane.request("DELETE", DEFINITION)
-        _wait(control_plane, http.client.NOT_FOUND)
+        remove(control_plane)
+
+
+def remove(control_plane: ControlPlane) -> None:
+    """Return once the API server knows no ManagedResources; nobody sees to those that there are."""
+    for each in control_plane.request("GET", path_of())[1].get("items", ()):
+        metadata = each["metadata"]
+        path = path_of(metadata["namespace"], metadata["name"])
+        control_plane.request("PATCH", path, {"metadata": {"finalizers": None}})
+    control_plane.request("DELETE", DEFINITION)
+    _wait(control_plane, http.client.NOT_FOUND)
 
 
 def install(control_plane: ControlPlane) -> None:

@@ -100,7 +100,7 @@ ALERTS: Final = (
     object_alert(
         "HedgerowDeliveryUnhealthy",
         _CONDITION,
-        {"type": '="ResourcesHealthy"', "status": '!="True"'},
+        {"type": '="ResourcesHealthy"', "status": '="False"'},
         hold="15m",
         severity="warning",
         summary="An object of a ManagedResource has been unhealthy for 15 minutes.",

@@ -1,6 +1,5 @@
-"""The real programs: rsyslogd, auditctl, promtool, node-exporter, shellcheck."""
+"""What the tests of the extension run: nodes, servers of messages, a seed."""
 
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,21 +10,8 @@ from tests.control_plane import ControlPlane
 from tests.control_plane.plane import WORKLOAD_CONTROLLERS
 from tests.e2e.rsyslog.authority import Authority
 from tests.e2e.rsyslog.daemons import Node, Server, free_port
-from tests.e2e.rsyslog.programs import Programs, ProgramsError, installed
+from tests.e2e.rsyslog.programs import Programs
 from tests.e2e.rsyslog.seed import Shoot, define
-
-
-@pytest.fixture(scope="session")
-def programs(pytestconfig: pytest.Config) -> Programs:
-    """The programs; continuous integration fails without them, other machines skip what needs them."""
-    if pytestconfig.getoption("--without-servers"):
-        pytest.skip("needs real programs, and --without-servers was given")
-    try:
-        return installed()
-    except ProgramsError as problem:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"the programs cannot be had here: {problem}")
 
 
 @pytest.fixture
