@@ -57,6 +57,7 @@ def test_the_rules_are_rules(programs: Programs, tmp_path: Path, component: str)
     ],
 )  # fmt: skip
 def test_alerts_fire_once_it_has_lasted(
+    *,
     programs: Programs,
     tmp_path: Path,
     component: str,
