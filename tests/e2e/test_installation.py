@@ -135,6 +135,17 @@ ODD: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
             }
         },
     ),
+    "alerts and a dashboard": (
+        SEED_EXTENSIONS,
+        {
+            "namePrefix": "north-",
+            "config": {"seedConfig": {"metadata": {"name": "north"}}},
+            "monitoring": {
+                "prometheusRule": {"enabled": True},
+                "dashboard": {"enabled": True, "annotations": {"grafana_folder": "hedgerow"}},
+            },
+        },
+    ),
     "an extension that does nothing": (
         RSYSLOG_RELP,
         {

@@ -1,5 +1,6 @@
 """The page for operators names what the process really tells, and everything of it."""
 
+import json
 import re
 from pathlib import Path
 
@@ -53,6 +54,16 @@ def test_every_alert_is_about_metrics_that_exist() -> None:
 
     assert named
     assert named - exposed() == set()
+
+
+def test_every_dashboard_shows_metrics_that_exist() -> None:
+    for file in sorted(CHARTS.glob("*/files/dashboard.json")):
+        panels = json.loads(file.read_text(encoding="utf-8"))["panels"]
+        queries = [target["expr"] for panel in panels for target in panel.get("targets", ())]
+        named = {name for query in queries for name in re.findall(rf"\b(?:{PREFIXES})_\w+", query)}
+
+        assert queries
+        assert {name.removesuffix("_bucket") for name in named} - exposed() == set(), file
 
 
 def test_every_alert_stands_in_the_runbook_where_it_says() -> None:

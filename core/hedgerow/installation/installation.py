@@ -14,6 +14,7 @@ from hedgerow.admission.registration import RegisteredWebhook
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.definition import CustomResource
 from hedgerow.installation.alerts import Alert
+from hedgerow.installation.dashboard import Row
 from hedgerow.installation.permissions import election_permissions, permissions_of, same_cluster_permissions
 from hedgerow.installation.values import (
     DefinitionValues,
@@ -63,6 +64,8 @@ class Installation(Generic[V, C]):
     """The type of the Extensions that it looks after; empty: Gardener does not install it."""
     own_alerts: ClassVar[tuple[Alert, ...]] = ()
     """Those beside the alerts of every component."""
+    own_rows: ClassVar[tuple[Row, ...]] = ()
+    """Those beside the rows of the dashboards of every component."""
 
     values: V
     namespace: str

@@ -1,8 +1,10 @@
-"""What monitors an installation: the alerting rules of a component."""
+"""What monitors an installation: the alerting rules and the dashboard of a component."""
 
 from typing import Any
 
+from hedgerow.installation import panels
 from hedgerow.installation.alerts import OF_PROCESSES, OF_WEBHOOKS, Alert, matchers, rule_groups
+from hedgerow.installation.dashboard import dashboard, dashboard_text
 from hedgerow.installation.installation import Installation
 from hedgerow.installation.values import WebhookValues
 from hedgerow.machinery.objects import Manifest
@@ -23,3 +25,10 @@ def rule_file(declared: type[Installation[Any, Any]], job: str = "", namespace: 
         namespace: that of the installation; empty: one alert for all namespaces, told apart by their label.
     """
     return rule_groups(declared.component, alerts_of(declared), matchers(job or declared.process, namespace))
+
+
+def dashboard_file(declared: type[Installation[Any, Any]]) -> str:
+    """The dashboard of a component as Grafana reads it."""
+    of_webhooks = panels.OF_WEBHOOKS if issubclass(declared.values_type, WebhookValues) else ()
+    rows = (*panels.OF_PROCESSES, *of_webhooks, *declared.own_rows)
+    return dashboard_text(dashboard(declared.component, declared.process, rows))

@@ -6,8 +6,8 @@ Source: managed-resources §4.3; Kubernetes documentation, "Network Policies"; t
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hedgerow.api.kubernetes import DEPLOYMENTS, NETWORK_POLICIES, POD_DISRUPTION_BUDGETS
-from hedgerow.installation.monitoring import rule_file
+from hedgerow.api.kubernetes import CONFIG_MAPS, DEPLOYMENTS, NETWORK_POLICIES, POD_DISRUPTION_BUDGETS
+from hedgerow.installation.monitoring import dashboard_file, rule_file
 from hedgerow.installation.surroundings import Monitor
 from hedgerow.installation.workload import Installed, placed
 from hedgerow.machinery.objects import Manifest, Resource
@@ -39,6 +39,8 @@ def surrounding_objects(installation: Installed) -> Iterator[Manifest]:
     if monitoring.prometheus_rule.enabled:
         rules = rule_file(type(installation), installation.name, installation.namespace)
         yield placed(installation, PROMETHEUS_RULES, labels=monitoring.prometheus_rule.labels, spec=rules)
+    if monitoring.dashboard.enabled:
+        yield _dashboard(installation)
 
 
 def _pod_disruption_budget(installation: Installed) -> Manifest:
@@ -89,6 +91,13 @@ def _vertical_pod_autoscaler(installation: Installed) -> Manifest:
         "resourcePolicy": {"containerPolicies": [policy]},
     }
     return placed(installation, VERTICAL_POD_AUTOSCALERS, spec=spec)
+
+
+def _dashboard(installation: Installed) -> Manifest:
+    values = installation.values.monitoring.dashboard
+    data = {f"hedgerow-{installation.component}.json": dashboard_file(type(installation))}
+    made = placed(installation, CONFIG_MAPS, values.annotations, values.labels, data=data)
+    return {**made, "metadata": {**made["metadata"], "name": f"{installation.name}-dashboard"}}
 
 
 def _monitor(installation: Installed, resource: Resource, endpoints: str, monitor: Monitor) -> Manifest:

@@ -50,6 +50,17 @@ class PrometheusRule(Part):
     """Further labels, by which a Prometheus selects it."""
 
 
+class Dashboard(Part):
+    """The dashboard, in a ConfigMap that the sidecar of Grafana looks for."""
+
+    enabled: bool = False
+    """Whether there is one."""
+    labels: Texts = Field(default_factory=lambda: {"grafana_dashboard": "1"})
+    """Further labels, by which the sidecar finds it."""
+    annotations: Texts = Field(default_factory=dict)
+    """Further annotations, such as the one that names a folder to the sidecar."""
+
+
 class Monitoring(Part):
     """How metrics get into Prometheus, and what it alerts about."""
 
@@ -59,6 +70,8 @@ class Monitoring(Part):
     """Metrics are found by the pods; enable one of the two monitors."""
     prometheus_rule: PrometheusRule = PrometheusRule()
     """The alerts."""
+    dashboard: Dashboard = Dashboard()
+    """The dashboard, in a ConfigMap that the sidecar of Grafana looks for."""
 
 
 class NetworkPolicy(Part):

@@ -12,6 +12,7 @@ from hedgerow.api.core_v1beta1 import CUSTOM_RESOURCES
 from hedgerow.installation import values
 from hedgerow.installation.alerts import object_alert
 from hedgerow.installation.installation import Installation
+from hedgerow.installation.panels import row_of_objects
 from hedgerow.installation.parts import Name
 from hedgerow.installation.values import Subject, Target, TargetValues, config_schema
 from hedgerow.machinery.configuration.reading import head
@@ -77,16 +78,20 @@ class SeedValues(TargetValues):
     """The seed, where it is another cluster than the garden."""
 
 
+_CONDITION: Final = "hedgerow_controller_installation_condition"
 ALERTS: Final = (
     object_alert(
         "HedgerowInstallationFails",
-        "hedgerow_controller_installation_condition",
+        _CONDITION,
         {"type": '=~"Valid|Installed|Healthy"', "status": '!="True"'},
         hold="15m",
         severity="critical",
         summary="An extension has not been installed, or has been unhealthy, for 15 minutes.",
     ),
 )
+
+_UNWELL: Final = 'type!="Progressing",status!="True"'
+ROWS: Final = (row_of_objects("ControllerInstallations", _CONDITION, "type", "status", _UNWELL),)
 
 
 class SeedExtensionsInstallation(Installation[SeedValues, SeedExtensionsConfiguration]):
@@ -97,6 +102,7 @@ class SeedExtensionsInstallation(Installation[SeedValues, SeedExtensionsConfigur
     description = "The seed extensions of hedgerow: installs extension controllers into a seed and tells how they are"
     values_type = SeedValues
     own_alerts = ALERTS
+    own_rows = ROWS
     writes_temporary_files = True
 
     @property

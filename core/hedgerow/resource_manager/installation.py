@@ -24,6 +24,7 @@ from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.installation import values
 from hedgerow.installation.alerts import object_alert
 from hedgerow.installation.installation import NOTHING, Installation
+from hedgerow.installation.panels import row_of_objects
 from hedgerow.installation.parts import Name
 from hedgerow.installation.values import (
     DefinitionValues,
@@ -115,6 +116,9 @@ ALERTS: Final = (
     ),
 )
 
+_UNWELL: Final = 'type!="ResourcesProgressing",status!="True"'
+ROWS: Final = (row_of_objects("ManagedResources", _CONDITION, "type", "status", _UNWELL),)
+
 
 class ResourceManagerInstallation(Installation[Values, ResourceManagerConfiguration]):
     """The resource manager."""
@@ -125,6 +129,7 @@ class ResourceManagerInstallation(Installation[Values, ResourceManagerConfigurat
     values_type = Values
     definitions = (MANAGED_RESOURCE,)
     own_alerts = ALERTS
+    own_rows = ROWS
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ from hedgerow.admission.registration import RegisteredWebhook, WebhookServer
 from hedgerow.installation import values
 from hedgerow.installation.alerts import object_alert
 from hedgerow.installation.installation import NAMESPACE, Installation
+from hedgerow.installation.panels import row_of_objects
 from hedgerow.installation.parts import Name
 from hedgerow.installation.values import config_schema
 from hedgerow.machinery.configuration.reading import head
@@ -42,16 +43,19 @@ class Values(values.WebhookValues):
     """What Gardener adds about garden and seed when it installs the chart for a ControllerRegistration; not used."""
 
 
+_OPERATION: Final = "hedgerow_extension_operation"
 ALERTS: Final = (
     object_alert(
         "HedgerowExtensionFails",
-        "hedgerow_extension_operation",
+        _OPERATION,
         {"operation": '=~".+"', "state": '=~"Error|Failed"'},
         hold="15m",
         severity="critical",
         summary="The last operation of an Extension has failed for 15 minutes.",
     ),
 )
+
+ROWS: Final = (row_of_objects("Extensions", _OPERATION, "operation", "state", 'state=~"Error|Failed"'),)
 
 
 class RsyslogRelpInstallation(Installation[Values, RsyslogRelpConfiguration]):
@@ -63,6 +67,7 @@ class RsyslogRelpInstallation(Installation[Values, RsyslogRelpConfiguration]):
     values_type = Values
     extension_type = TYPE
     own_alerts = ALERTS
+    own_rows = ROWS
     completion: ClassVar[Mapping[str, Any]] = {"controllers": {"heartbeat": {"namespace": NAMESPACE}}}
 
     @property

@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from hedgerow.api.definition import build_definition
 from hedgerow.installation.installation import completion
-from hedgerow.installation.monitoring import rule_file
+from hedgerow.installation.monitoring import dashboard_file, rule_file
 from hedgerow.installation.permissions import concerns_anything, election_permissions, merged
 from hedgerow.installation.values import default_values, values_schema
 from hedgerow.installation.workload import Installed
@@ -259,6 +259,7 @@ class Chart:
             "files/configuration.json": _json(self._configuration()),
             "files/permissions.json": _json(self.permission_features()),
             "files/alerts.yaml": render_yaml([rule_file(declared)]),
+            "files/dashboard.json": dashboard_file(declared),
             **({"files/webhooks.json": _json(webhooks)} if webhooks else {}),
             **{
                 f"files/definitions/{each.resource}.yaml": render_yaml([build_definition(each)])
