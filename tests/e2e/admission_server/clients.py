@@ -235,11 +235,17 @@ class Client:
 
     async def response(self) -> tuple[int, bytes]:
         """Status and body of the next answer."""
+        status, body, _ = await self.answer()
+        return status, body
+
+    async def answer(self) -> tuple[int, bytes, bool]:
+        """Status and body of the next answer, and whether the connection may be used again."""
         async with asyncio.timeout(PATIENCE):
             head = await self.reader.readuntil(b"\r\n\r\n")
             lines = head.decode().lower().split("\r\n")
             length = next(int(line.partition(":")[2]) for line in lines if line.startswith("content-length:"))
-            return int(lines[0].split()[1]), await self.reader.readexactly(length)
+            body = await self.reader.readexactly(length)
+            return int(lines[0].split()[1]), body, "connection: close" not in lines
 
     async def ask(self, body: bytes | dict[str, Any], *headers: str, path: str = PATH) -> tuple[int, Any]:
         """Status and document of the answer to a body."""
