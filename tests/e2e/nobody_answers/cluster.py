@@ -35,6 +35,7 @@ WEBHOOKS: Final = (
 )
 NAME: Final = "gardener-resource-manager"
 SHOP: Final = "shop"
+REPLICAS: Final = 2
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,10 @@ class Release:
         counted = [status.get(name, 0) for name in ("replicas", "updatedReplicas", "availableReplicas")]
         return is_current and counted == [wanted] * 3
 
+    def is_settled(self) -> bool:
+        """Whether no pod is left that is on its way out."""
+        return len(self._pods().split()) == REPLICAS
+
     def wait_until_available(self) -> None:
         """Return when the process is back."""
         self.cluster.node.wait_until(self.is_available, f"{self.namespace}/{self.name} is not available")
@@ -155,6 +160,7 @@ def new_release(
     cluster.kubectl("create", "secret", "tls", secret, "-n", namespace, *pair)
     values: Mapping[str, Any] = {
         "namePrefix": prefix,
+        "replicas": REPLICAS,
         "managedResources": {"clusterAdmin": True},
         "config": {
             "controllers": {"tokenInvalidator": {"enabled": True}},

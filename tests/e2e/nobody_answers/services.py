@@ -81,6 +81,7 @@ class ServiceProxy:
 
 class _Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
+    request_queue_size = 128
     block_on_close = False
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -1,7 +1,9 @@
 """While nobody answers webhooks that pods wait for, the cluster and the process go on, and come back by themselves."""
 
 import http.client
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from tests.e2e.nobody_answers.cluster import Cluster, Release, new_cluster, new_
 from tests.kubelet_requests import csr_manifest, kubelet_request
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/{}/leases"
+ENOUGH = 100
 CONSIDERED = "high-availability-config.resources.gardener.cloud/consider=true"
 
 
@@ -91,3 +94,32 @@ def test_two_resource_managers_that_are_killed_together_both_come_back(cluster: 
     finally:
         for each in releases:
             each.remove()
+
+
+def test_an_api_server_refuses_no_pod_while_all_replicas_are_replaced_one_by_one(cluster: Cluster) -> None:
+    release = new_release(cluster, "rolling")
+    release.install()
+    answers: list[tuple[int, Any]] = []
+    is_over = threading.Event()
+
+    def ask() -> None:
+        while not is_over.is_set():
+            answers.append(cluster.try_pod())
+
+    try:
+        # One after the other, so that no connection of the API server is idle when a replica ends: to take up an idle
+        # one at the very moment in which a server closes it fails, whatever the server does.
+        with ThreadPoolExecutor(max_workers=1) as client:
+            client.submit(ask)
+            try:
+                cluster.kubectl("rollout", "restart", "deployment", release.name, "-n", release.namespace)
+                release.wait_until_available()
+                cluster.node.wait_until(release.is_settled, "stopping pods stay")
+            finally:
+                is_over.set()
+    finally:
+        release.remove()
+
+    assert [answer["message"] for status, answer in answers if status != http.client.CREATED] == []
+    assert len(answers) >= ENOUGH
+    assert all("seccompProfile" in answer["spec"]["securityContext"] for _, answer in answers)
