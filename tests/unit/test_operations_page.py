@@ -6,6 +6,7 @@ from pathlib import Path
 
 import yaml
 
+from hedgerow_adapters.runtime.runner import KEYS_OF_A_WORKER
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
 from hedgerow_adapters.telemetry.webhooks import WebhookMetrics
 from hedgerow_entrypoints.components import RUNNABLE, component
@@ -83,3 +84,11 @@ def test_every_event_that_is_explained_exists() -> None:
     )
 
     assert set(reasons) <= set(REASON.findall(sources))
+
+
+def test_the_pages_say_how_many_keys_a_worker_has_under_way() -> None:
+    number = {3: "three"}[KEYS_OF_A_WORKER]
+    configuration = (REPOSITORY / "docs" / "configuration.md").read_text(encoding="utf-8")
+
+    assert f"reconciliations: {number} for each of `concurrentSyncs` workers" in PAGE
+    assert configuration.count("| `concurrentSyncs` |") == configuration.count(f"each has up to {number} ")

@@ -158,7 +158,7 @@ class Message(Enum):
     STARTING_WORKERS = (
         "Starting workers",
         "info",
-        "how many keys are reconciled at a time, and how many wait",
+        "how many keys are reconciled at a time, three for each of `concurrentSyncs`, and how many wait",
         "workers keys",
     )
     RECONCILED = ("Reconciled", "debug", "the end of a turn of a key", "result seconds")

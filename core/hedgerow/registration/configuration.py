@@ -31,7 +31,7 @@ class ControllerSettings(Switched):
     enabled: bool = True
     """Whether it runs."""
     concurrent_syncs: Annotated[int, at_least(1)] = 5
-    """How many objects it works on at once."""
+    """How many workers there are; each has up to three objects under way, as API servers take time."""
 
 
 class PeriodicSettings(ControllerSettings):

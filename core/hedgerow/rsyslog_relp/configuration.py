@@ -29,7 +29,7 @@ class LifecycleSettings(Switched):
     enabled: bool = True
     """Whether the controller runs."""
     concurrent_syncs: Annotated[int, at_least(1)] = DEFAULT_CONCURRENCY
-    """How many Extensions are worked on at once."""
+    """How many workers there are; each has up to three Extensions under way, as API servers take time."""
     ignore_operation_annotation: bool = False
     """Whether every change of an Extension's specification is followed, not only what its annotation asks for."""
 

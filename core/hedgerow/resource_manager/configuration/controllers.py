@@ -58,7 +58,7 @@ class HealthSettings(Section):
     """Judges health and progress of what ManagedResources deliver."""
 
     concurrent_syncs: AlwaysWorkers = 5
-    """How many ManagedResources are judged at once."""
+    """How many workers there are; each has up to three ManagedResources under way, as API servers take time."""
     sync_period: SyncPeriod = timedelta(minutes=1)
     """After this time a ManagedResource is judged again although nothing has changed."""
 
@@ -76,7 +76,7 @@ class KubeletCSRApproverSettings(SwitchedController):
     """Approves or denies the serving certificates that kubelets ask for."""
 
     concurrent_syncs: Annotated[int | None, at_least(1, only_if_enabled=True), WhenEnabled(1)] = None
-    """How many requests are decided at once."""
+    """How many workers there are; each has up to three requests under way, as API servers take time."""
     machine_namespace: Annotated[str, LIMIT] = ""
     """Where in the source cluster the Machines of Nodes are; empty: in any namespace."""
     service_networks: Annotated[tuple[str, ...], LIMIT, valid(_network_problem)] = ()
@@ -93,7 +93,7 @@ class ManagedResourceSettings(Section):
     """Applies what ManagedResources deliver."""
 
     concurrent_syncs: AlwaysWorkers = 5
-    """How many ManagedResources are applied at once."""
+    """How many workers there are; each has up to three ManagedResources under way, as API servers take time."""
     sync_period: SyncPeriod = timedelta(minutes=1)
     """After this time a ManagedResource is applied again although nothing has changed."""
     always_update: bool = False
@@ -162,7 +162,7 @@ class NetworkPolicySettings(SwitchedController):
     """Opens traffic to Services that ask for it, by NetworkPolicies."""
 
     concurrent_syncs: Workers = None
-    """How many Services are handled at once."""
+    """How many workers there are; each has up to three Services under way, as API servers take time."""
     namespace_selectors: Annotated[tuple[SelectorSection, ...], LIMIT] = ()
     """Services in Namespaces that match any of these are handled; empty: all."""
     ingress_controller_selector: IngressControllerSection | None = None
@@ -179,7 +179,7 @@ class NodeSettings(SwitchedController):
     """Keeps pods away from new Nodes until their critical components are ready."""
 
     concurrent_syncs: Workers = None
-    """How many Nodes are checked at once."""
+    """How many workers there are; each has up to three Nodes under way, as API servers take time."""
     backoff: Annotated[timedelta | None, longer_than_zero(), WhenEnabled(timedelta(seconds=10))] = None
     """After this time a Node on which something is missing is checked again."""
 
@@ -188,14 +188,14 @@ class SecretSettings(Section):
     """Protects Secrets that ManagedResources refer to."""
 
     concurrent_syncs: AlwaysWorkers = 5
-    """How many Secrets are handled at once."""
+    """How many workers there are; each has up to three Secrets under way, as API servers take time."""
 
 
 class TokenInvalidatorSettings(SwitchedController):
     """Labels Secrets whose static tokens the webhook makes worthless."""
 
     concurrent_syncs: Annotated[int | None, WhenEnabled(5)] = None
-    """How many Secrets are handled at once; less than 1 counts as 1."""
+    """How many workers there are; each has up to three Secrets under way, as API servers take time; less than 1 counts as 1."""
 
     @property
     def workers(self) -> int | None:
@@ -213,7 +213,7 @@ class TokenRequestorSettings(SwitchedController):
     """Keeps tokens of ServiceAccounts fresh in Secrets that ask for it."""
 
     concurrent_syncs: Workers = None
-    """How many Secrets are handled at once."""
+    """How many workers there are; each has up to three Secrets under way, as API servers take time."""
     class_name: Annotated[str | None, Named("class"), ZERO_IS_UNSET, LIMIT, valid(label_value_problem)] = None
     """Only Secrets whose label `resources.gardener.cloud/class` says so get tokens; empty: all."""
     audiences: Annotated[tuple[str, ...], each_set("must not be empty")] = ()
