@@ -6,7 +6,7 @@ objects. Nothing is sent after the lease is lost. Does not decide when a key is 
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -26,10 +26,11 @@ from hedgerow_adapters.runtime.deletions import DeletionGuard
 from hedgerow_adapters.runtime.events import EventSink
 from hedgerow_adapters.runtime.executor import Executor, NotWritten, Report, Unanswered
 from hedgerow_adapters.runtime.expectations import Expectations
+from hedgerow_adapters.runtime.field_managers import other_writers_of
 from hedgerow_adapters.runtime.observer import ControllerObserver
 from hedgerow_adapters.runtime.queue import WorkQueue
 from hedgerow_adapters.runtime.steps import Driver, Perform, gather, reply_to, without_deletions
-from hedgerow_adapters.runtime.write_conflicts import WriteConflictDetector, changed_nothing
+from hedgerow_adapters.runtime.write_conflicts import Place, WriteConflictDetector, changed_nothing, place_of
 
 PATIENCE: Final = 120.0
 """Seconds for the answer to a live read. Many wait for a place at a time; the rest of a turn's limit is for writes."""
@@ -256,6 +257,9 @@ class Turns:
         if not actions:
             return []
         corrections: list[WriteResult] = []
+        contested = [action for action in actions if self.conflicts.may_begin(key, action)]
+        # Before the write, which takes the fields over.
+        managers = {place_of(action): await other_writers_of(action, self._questions.ask) for action in contested}
 
         def note(report: Report) -> None:
             if (correction := self._noted(key, report, is_last=is_last)) is not None:
@@ -264,7 +268,7 @@ class Turns:
         try:
             reports = await self._executor.carry_out(actions, note, in_order=in_order)
         finally:
-            self._slow_down_conflicts(key, corrections)
+            self._slow_down_conflicts(key, corrections, managers)
         if any(isinstance(report, Unanswered) for report in reports):
             raise OutdatedTurnError
         return reports
@@ -312,15 +316,18 @@ class Turns:
         self._observer.acted(key, action)
         return None if changed_nothing(action, report.stored) else report.result
 
-    def _slow_down_conflicts(self, key: ObjectKey, corrections: Sequence[WriteResult]) -> None:
+    def _slow_down_conflicts(
+        self, key: ObjectKey, corrections: Sequence[WriteResult], managers: Mapping[Place, tuple[str, ...]]
+    ) -> None:
         """Let a key in a write conflict wait, and record an event at its owner when the conflict begins."""
-        slowdown = self.conflicts.carried_out(key, corrections, asyncio.get_running_loop().time())
+        slowdown = self.conflicts.carried_out(key, corrections, asyncio.get_running_loop().time(), managers)
         if slowdown is None:
             return
         self._queue.hold(key, slowdown.seconds)
         for conflict in slowdown.begun:
             self._observer.conflicted(key, conflict, slowdown.seconds)
-            self._tell(key, "Warning", "WriteConflict", str(conflict))
+            note = conflict.note(slowdown.seconds, self.conflicts.longest_wait)
+            self._tell(key, "Warning", "WriteConflict", note)
 
     def _tell(self, key: ObjectKey, kind: Literal["Normal", "Warning"], reason: str, note: str) -> None:
         """Record an event of the runtime at the object of a key; the key of a periodic controller has no object."""

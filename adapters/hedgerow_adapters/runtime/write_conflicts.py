@@ -19,12 +19,15 @@ starts the count anew, because the desired state has changed.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, resource_version_of
 from hedgerow.machinery.plan import Action, Create, Delete, MergePatch, Update, WriteResult, only_asks
+from hedgerow.machinery.scalars import format_duration
 
 CORRECTIONS: Final = 5
 """Equal corrections without a conflict; one more is a conflict."""
@@ -44,6 +47,14 @@ _Content: TypeAlias = tuple[int, ...]
 """Hashes of what a correction writes and, where that is known, of the object after it."""
 
 
+Place: TypeAlias = tuple[Cluster, Resource, ObjectKey]
+
+
+def place_of(action: Action) -> Place:
+    """The object that an action writes."""
+    return action.cluster, action.resource, action.key
+
+
 class WriteConflict(NamedTuple):
     """An object that another client keeps reverting."""
 
@@ -52,13 +63,21 @@ class WriteConflict(NamedTuple):
     times: int
     seconds: float
     """From the first of them to the last."""
+    managers: tuple[str, ...] = ()
+    """The field managers of the other client; none: it is not known, or deletes the object."""
+
+    def note(self, wait: float, longest_wait: float) -> str:
+        """The text of the event, given how long the key waits now, and at most."""
+        first, most = (format_duration(timedelta(seconds=seconds)) for seconds in (wait, longest_wait))
+        return f"{self}; the next write follows in {first}, later ones after pauses of up to {most}"
 
     def __str__(self) -> str:
-        """The text of the event and the log line."""
+        """The text of the log line."""
         minutes = max(1, round(self.seconds / 60))
         within = f"{minutes} minute{'s' if minutes > 1 else ''}"
         subject = f"{self.action.resource.kind} {self.action.key}"
-        return f"{subject} was corrected {self.times} times within {within} ({self.action.reason}): somebody undoes it"
+        who = " or ".join(self.managers) if self.managers else "somebody"
+        return f"{subject} was corrected {self.times} times within {within} ({self.action.reason}): {who} undoes it"
 
 
 class Slowdown(NamedTuple):
@@ -104,25 +123,38 @@ class WriteConflictDetector:
 
     def __init__(self, longest_wait: float | None = None) -> None:
         """Nothing was corrected yet; a key waits `longest_wait` seconds at most, by default `LONGEST_WAIT`."""
-        self._longest_wait = LONGEST_WAIT if longest_wait is None else min(longest_wait, LONGEST_WAIT)
+        self.longest_wait: Final = LONGEST_WAIT if longest_wait is None else min(longest_wait, LONGEST_WAIT)
         self._corrections: OrderedDict[int, _Corrections] = OrderedDict()
 
     def __len__(self) -> int:
         """The number of remembered objects; an object counts once for each key that has corrected it."""
         return len(self._corrections)
 
-    def carried_out(self, key: ObjectKey, results: Iterable[WriteResult], now: float) -> Slowdown | None:
+    def may_begin(self, key: ObjectKey, action: Action) -> bool:
+        """True if one more equal correction of the object is a conflict."""
+        corrections = self._corrections.get(hash((key, action.cluster, action.resource, action.key)))
+        return corrections is not None and not corrections.wait and len(corrections.times) >= CORRECTIONS
+
+    def carried_out(
+        self,
+        key: ObjectKey,
+        results: Iterable[WriteResult],
+        now: float,
+        managers: Mapping[Place, tuple[str, ...]] = MappingProxyType({}),
+    ) -> Slowdown | None:
         """Note the results of one turn of a key at a monotonic time; return its slowdown, if there is a conflict.
 
-        The results are those of actions that the server carried out, with the objects that it stored.
+        The results are those of actions that the server carried out, with the objects that it stored. `managers` are
+        the field managers of other clients.
         """
         wait, begun = 0.0, []
         for result in results:
             was_in_conflict, corrections = self._noted(key, result, now)
             wait = max(wait, corrections.wait)
             if corrections.wait and not was_in_conflict:
-                seconds = now - corrections.times[0]
-                begun.append(WriteConflict(result.action, len(corrections.times), seconds))
+                action, seconds = result.action, now - corrections.times[0]
+                others = managers.get(place_of(action), ())
+                begun.append(WriteConflict(action, len(corrections.times), seconds, others))
         self._forget(now)
         return Slowdown(wait, tuple(begun)) if wait else None
 
@@ -136,7 +168,7 @@ class WriteConflictDetector:
         action = result.action
         identity = hash((key, action.cluster, action.resource, action.key))
         before = self._corrections.get(identity)
-        after = _Corrections(None, (now,)) if before is None else _after(before, result, now, self._longest_wait)
+        after = _Corrections(None, (now,)) if before is None else _after(before, result, now, self.longest_wait)
         self._corrections[identity] = after
         self._corrections.move_to_end(identity)
         return before is not None and before.wait > 0, after

@@ -203,7 +203,12 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
     def conflicted(self, key: ObjectKey, conflict: WriteConflict, wait: float) -> None:
         self._metrics.conflicts.inc()
         self._log.tell(
-            Message.CONFLICT, what=conflict, resource=conflict.action.resource, key=conflict.action.key, wait=wait
+            Message.CONFLICT,
+            what=conflict,
+            resource=conflict.action.resource,
+            key=conflict.action.key,
+            wait=wait,
+            managers=conflict.managers,
         )
 
     @override

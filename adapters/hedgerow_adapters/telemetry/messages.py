@@ -195,7 +195,7 @@ class Message(Enum):
         "resource stacktrace",
     )
     HELD = ("Held deletions back", "error", "see the event `DeletionsHeld`", "deletions")
-    CONFLICT = ("Write conflict", "warning", "see the event `WriteConflict`", "what resource key wait")
+    CONFLICT = ("Write conflict", "warning", "see the event `WriteConflict`", "what resource key managers wait")
     RECORDING_ENDED = (
         "Decisions are not recorded any more",
         "error",

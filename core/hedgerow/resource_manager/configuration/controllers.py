@@ -195,7 +195,8 @@ class TokenInvalidatorSettings(SwitchedController):
     """Labels Secrets whose static tokens the webhook makes worthless."""
 
     concurrent_syncs: Annotated[int | None, WhenEnabled(5)] = None
-    """How many workers there are; each has up to three Secrets under way, as API servers take time; less than 1 counts as 1."""
+    """How many workers there are; each has up to three Secrets under way, as API servers take time; less than 1 counts
+    as 1."""
 
     @property
     def workers(self) -> int | None:

@@ -114,7 +114,9 @@ async def test_who_is_undone_at_once_for_ever_writes_15_times_in_an_hour_and_the
         assert wire.writes - in_first_hour <= 60
 
         verb = "corrected 6 times within 1 minute"
-        note = f"NetworkPolicy {INGRESS} was {verb} ({ears.conflicts[0][1].action.reason}): somebody undoes it"
+        pauses = "the next write follows in 30s, later ones after pauses of up to 10m0s"
+        reason = ears.conflicts[0][1].action.reason
+        note = f"NetworkPolicy {INGRESS} was {verb} ({reason}): somebody undoes it; {pauses}"
         assert world.recorded == [("shop/cart", "WriteConflict", note)]
         assert [(key, wait) for key, _, wait in ears.conflicts] == [(CART, 30.0)]
         assert ears.slowed_keys == 1

@@ -430,14 +430,16 @@ def test_waits_for_own_writes_are_measured_and_those_that_came_to_nothing_counte
 
 def test_a_fight_is_told_and_counted_and_how_many_keys_are_slowed_down(heard: Heard) -> None:
     heard.telemetry.slowed(1)
-    heard.telemetry.conflicted(CART, WriteConflict(POLICY, 6, 130.0), 30.0)
+    heard.telemetry.conflicted(CART, WriteConflict(POLICY, 6, 130.0, ("kubectl-edit", "rival")), 30.0)
 
     assert heard.count("hedgerow_write_conflicts_total") == 1
     assert heard.count("hedgerow_slowed_keys") == 1
     (line,) = heard.lines()
     assert line.items() >= {
         "level": "warning", "msg": "Write conflict", "wait": 30.0, "key": "shop/ingress",
-        "what": "NetworkPolicy shop/ingress was corrected 6 times within 2 minutes (desired): somebody undoes it",
+        "what": "NetworkPolicy shop/ingress was corrected 6 times within 2 minutes (desired): "
+        "kubectl-edit or rival undoes it",
+        "managers": ["kubectl-edit", "rival"],
     }.items()  # fmt: skip
     heard.telemetry.slowed(0)
     assert heard.count("hedgerow_slowed_keys") == 0
