@@ -42,7 +42,7 @@ class ServingPair:
     certificate_pem: bytes
 
     @classmethod
-    def new(cls, folder: Path, *, lasts: timedelta = timedelta(days=1)) -> Self:
+    def new(cls, folder: Path, *, lasts: timedelta = timedelta(days=30)) -> Self:
         """A pair made for this test run, which expires some time from now."""
         key = generate_private_key(SECP256R1())
         name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "webhooks of a test")])

@@ -126,9 +126,9 @@ def test_a_process_that_is_led_to_another_cluster_ends(
         manager.wait_ready()
         gateway.misleads = lambda asked: other if asked.path == KUBE_SYSTEM else None
         assert manager.wait(90) == 1
-        said = manager.output().splitlines()[-1]
+        said = json.loads(manager.output().splitlines()[-1])
 
-    assert said == (
+    assert said["error"] == (
         "the source connection leads to another cluster: the uid of its namespace kube-system was "
         f"{own} at the start, and is another now"
     )
