@@ -84,6 +84,18 @@ class Message(Enum):
         "correct the files before the last ones expire",
         "field error",
     )
+    CREDENTIALS_REFUSED = (
+        "API server refuses the credentials",
+        "error",
+        "it answers 401: a token or certificate has expired, or was revoked; see [the runbook](#hedgerowunauthorized)",
+        "connection server field",
+    )
+    CREDENTIALS_ACCEPTED = (
+        "API server accepts the credentials again",
+        "info",
+        "the end of that trouble",
+        "connection server field",
+    )
     UNKNOWN_CLUSTER = (
         "It would not be noticed if a connection led to another cluster",
         "warning",

@@ -42,6 +42,7 @@ from hedgerow_adapters.runtime.runner import ControllerRunner
 from hedgerow_adapters.runtime.steps import Render, no_charts
 from hedgerow_adapters.runtime.turns import Decide, reconciled
 from hedgerow_adapters.telemetry.controller import ControllerTelemetry
+from hedgerow_adapters.telemetry.credentials import CredentialsTelemetry
 from hedgerow_adapters.telemetry.logs import get_logger
 from hedgerow_adapters.telemetry.messages import Message
 from hedgerow_adapters.telemetry.metrics import RuntimeMetrics
@@ -210,20 +211,31 @@ class Process:
     async def _clusters(self, stack: contextlib.AsyncExitStack) -> Clusters:
         settings = self._settings
         connection = await self._connection(settings.source, settings.source_field)
-        source = await self._access(stack, connection, settings.source, "source")
+        source = await self._access(stack, connection, settings.source, "source", settings.source_field)
         if settings.target is None:
             return Clusters.single(source)
         target = await self._connection(settings.target, settings.target_field)
         problem = settings.problem_of_one_cluster
         if problem is not None and target.server == connection.server:
             raise CommandError(problem.body, field=problem.path)
-        return Clusters(target=await self._access(stack, target, settings.target, "target"), source=source)
+        access = await self._access(stack, target, settings.target, "target", settings.target_field)
+        return Clusters(target=access, source=source)
 
     async def _access(
-        self, stack: contextlib.AsyncExitStack, connection: Connection, settings: ClientConnection, name: str
+        self,
+        stack: contextlib.AsyncExitStack,
+        connection: Connection,
+        settings: ClientConnection,
+        name: str,
+        field: str,
     ) -> Access:
-        count = self._metrics.request_sent
         log = self._log.bind(connection=name, server=connection.server)
+        credentials = CredentialsTelemetry(log.bind(field=field))
+
+        def count(code: str, method: str, host: str) -> None:
+            self._metrics.request_sent(code, method, host)
+            credentials.heard(code)
+
         throttled = HttpTransport(
             connection,
             qps=settings.qps,
