@@ -12,6 +12,7 @@ _PLURALS: Final = {
     "Deployment": "deployments",
     "HorizontalPodAutoscaler": "horizontalpodautoscalers",
     "Job": "jobs",
+    "Lease": "leases",
     "ManagedResource": "managedresources",
     "Namespace": "namespaces",
     "NetworkPolicy": "networkpolicies",
