@@ -1,8 +1,8 @@
 """What gardener-resource-manager, the original, has left in a cluster: recorded objects, in namespaces of a test.
 
 A line of `original.jsonl` is a ManagedResource of one object: its spec, the manifest in its Secret, the object as the
-original left it, and its status. Finalizers and checksums are as the original of the test's class sets them. `original_policies.json` holds
-Services, and the NetworkPolicies that the original made for them.
+original left it, and its status. Finalizers and checksums are as the original of the test's class sets them.
+`original_policies.json` holds Services, and the NetworkPolicies that the original made for them.
 """
 
 import base64
@@ -114,8 +114,8 @@ def _as_new(stored: Manifest) -> Manifest:
 
 def as_created(recorded: Manifest) -> Manifest:
     """The recorded object as it can be created: what servers allocate to one object is no other's."""
-    allocated = _ALLOCATED.get(recorded["kind"], lambda spec: spec)
-    return {**recorded, "spec": allocated(recorded["spec"])} if "spec" in recorded else recorded
+    allocated = _ALLOCATED.get(recorded["kind"])
+    return recorded if allocated is None else {**recorded, "spec": allocated(recorded["spec"])}
 
 
 def _without_addresses(spec: Manifest) -> Manifest:

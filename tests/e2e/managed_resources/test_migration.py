@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from tests.e2e.managed_resources.manager import Manager
+from tests.e2e.managed_resources.manager import CONTROLLER, Manager
 from tests.e2e.managed_resources.manifests import config_map, managed_resource, named
 from tests.e2e.managed_resources.original import HOLDER, LEASE, RECORDED, Original, OriginalPolicies, recorded
 from tests.e2e.managed_resources.sandbox import APPLIED, FINALIZER, ManagedResourceSandbox
@@ -21,8 +21,11 @@ from tests.e2e.resource_manager import run_here
 from tests.golden.reference.recordings import DIRECTORY
 
 READS_AS_BOOLEAN: Final = frozenset({"y", "Y", "n", "N"})
+HEADER: Final = {
+    "apiVersion": "resourcemanager.config.gardener.cloud/v1alpha1",
+    "kind": "ResourceManagerConfiguration",
+}
 DESCRIPTION: Final = "gardener.cloud/description"
-LEADS: Final = "Controller managedresource works as the leader"
 
 
 def configuration(sandbox: ManagedResourceSandbox, **sections: Any) -> Manifest:
@@ -142,7 +145,7 @@ def test_one_process_follows_the_other_on_the_same_lease_and_may_go_back(
     assert sandbox.writes(0) == []
 
     sandbox.patch(lease(sandbox, ""), {"spec": lease(sandbox, "")["spec"]})
-    standby.wait_for_line(LEADS)
+    standby.wait_until_at_work(CONTROLLER)
     sandbox.wait_until_applied(expected=APPLIED)
     standby.wait_until_idle()
     assert standby.terminate() == 0
@@ -176,7 +179,7 @@ def assert_the_original_could_have_made_it(
 def test_policies_allow_what_they_allowed(sandbox: ManagedResourceSandbox, policies: OriginalPolicies) -> None:
     before = policies.now()
     with Manager(sandbox.folder, configuration(sandbox)) as running:
-        running.wait_for_line(LEADS)
+        running.wait_until_at_work(CONTROLLER)
         running.wait_until_idle()
         running.wait_for(lambda: all(is_worded_anew(each) for each in policies.now()), "not all are worded anew")
 
@@ -203,13 +206,28 @@ def permissions(policy: Manifest) -> Manifest:
     }
 
 
+def test_beside_the_original_everything_has_another_name_but_the_lease(tmp_path: Path) -> None:
+    values = tmp_path / "values.yaml"
+    config = {**HEADER, "webhooks": {"crdDeletionProtection": {"enabled": True}}}
+    asked = {"namePrefix": "hedgerow-", "managedResources": {"clusterAdmin": True}, "config": config}
+    values.write_text(yaml.safe_dump(asked), encoding="utf-8")
+
+    done = run_here("install", "resource-manager", "-f", str(values), "-o", "json")
+
+    objects = json.loads(done.stdout)["items"]
+    role = next(each for each in objects if each["kind"] == "Role" and each["metadata"]["namespace"] == "garden")
+    assert {each["metadata"]["name"].startswith("hedgerow-") for each in objects} == {True}
+    assert "ValidatingWebhookConfiguration" in {each["kind"] for each in objects}
+    assert [LEASE] in [rule.get("resourceNames") for rule in role["rules"] if rule["resources"] == ["leases"]]
+
+
 def test_with_another_lease_both_write(
     sandbox: ManagedResourceSandbox, original: Original, policies: OriginalPolicies
 ) -> None:
     sandbox.create(lease(sandbox, HOLDER))
 
     with Manager(sandbox.folder, configuration(sandbox, resourceName="hedgerow")) as running:
-        running.wait_for_line(LEADS)
+        running.wait_until_at_work(CONTROLLER)
         running.wait_for(lambda: all(is_worded_anew(each) for each in policies.now()), "not all are worded anew")
 
     assert sandbox.get(lease(sandbox, HOLDER))["spec"]["holderIdentity"] == HOLDER
