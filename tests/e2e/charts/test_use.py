@@ -45,16 +45,12 @@ def test_a_chart_can_be_part_of_another(component: str, tmp_path: Path) -> None:
     assert "1 chart(s) linted, 0 chart(s) failed" in helm("lint", "--strict", str(folder))
 
 
-def test_the_test_of_a_release_tells_whether_the_process_is_ready(
-    resource_manager: ResourceManager,
-) -> None:
-    with resource_manager as running:
-        running.wait_ready()
-        here = {"readyz": running.health_port, "metrics": running.metrics_port}
+def test_the_test_of_a_release_tells_whether_the_process_is_ready(resource_manager: ResourceManager) -> None:
+    here = {"readyz": resource_manager.health_port, "metrics": resource_manager.metrics_port}
 
-        assert asked(here).returncode == 0
-        assert running.terminate() == 0
+    assert asked(here).returncode == 0
 
+    assert resource_manager.terminate() == 0
     assert "Connection refused" in asked(here).stderr
 
 
