@@ -133,6 +133,23 @@ ROWS: Final = (
         "a",
         {"monitoring.prometheusRule.enabled": True},
     ),
+    Row("monitoring.dashboard.enabled", True, "ConfigMap", "metadata.name", f"{APP}-dashboard"),
+    Row(
+        "monitoring.dashboard.labels",
+        {"grafana_dashboard": "all"},
+        "ConfigMap",
+        "metadata.labels.grafana_dashboard",
+        "all",
+        {"monitoring.dashboard.enabled": True},
+    ),
+    Row(
+        "monitoring.dashboard.annotations",
+        {"grafana_folder": "a"},
+        "ConfigMap",
+        "metadata.annotations.grafana_folder",
+        "a",
+        {"monitoring.dashboard.enabled": True},
+    ),
     Row("networkPolicy.enabled", True, "NetworkPolicy", "spec.podSelector.matchLabels.app", APP),
     of_policy("apiServerPorts", [8443], "spec.egress.1.ports", [{"protocol": "TCP", "port": 8443}]),
     of_policy(
