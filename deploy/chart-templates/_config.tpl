@@ -17,7 +17,11 @@
 
 {{/* The component configuration as JSON, with what only the release knows, such as the namespace of the Lease. */}}
 {{- define "[[ component ]].config" -}}
-{{- $known := .Files.Get "files/configuration.json" | replace "release-namespace" .Release.Namespace | fromJson -}}
+{{- $text := .Files.Get "files/configuration.json" | replace "release-namespace" .Release.Namespace -}}
+[% if name_prefix %]
+{{- $text = replace "name-prefix-[[ process ]]" (include "[[ component ]].name" .) $text -}}
+[% endif %]
+{{- $known := $text | fromJson -}}
 {{- include "[[ component ]].filled" (dict "stated" .Values.config "defaults" $known.completion) -}}
 {{- end -}}
 
@@ -151,6 +155,11 @@ true
 {{- if and (not $separate) (has .root.Values.part (list "target" "access")) -}}
 {{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
 {{- end -}}
+[% if webhooks and target %]
+{{- if and (eq "cert-manager" (include "[[ component ]].provision" .root)) $separate (not .root.Values.webhooks.caBundle) -}}
+{{- fail "webhooks.caBundle must name the authorities, as cert-manager cannot do so in a separate target cluster; with server.webhooks.tls.provision: self the process does" -}}
+{{- end -}}
+[% endif %]
 {{- $source := coalesce[% for name in source_connections %] .root.Values.config.[[ name ]][% endfor %] -}}
 {{- if $source -}}
 {{- if $source.kubeconfig -}}

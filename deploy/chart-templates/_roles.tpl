@@ -7,7 +7,11 @@ object of rules by what they are about.
 {{- $namespaces := .namespaces -}}
 {{- $clusters := .clusters -}}
 {{- $places := dict -}}
-{{- range $feature := .root.Files.Get "files/permissions.json" | fromJsonArray -}}
+{{- $features := .root.Files.Get "files/permissions.json" | fromJsonArray -}}
+[% if webhooks %]
+{{- $features = append $features (dict "when" (list) "permissions" (include "[[ component ]].provisioning-permissions" .root | fromJsonArray)) -}}
+[% endif %]
+{{- range $feature := $features -}}
 {{- if include "[[ component ]].on" (dict "facts" $facts "when" $feature.when) -}}
 {{- range $permission := $feature.permissions -}}
 {{- if has $permission.cluster $clusters -}}

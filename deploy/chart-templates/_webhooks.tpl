@@ -1,16 +1,38 @@
 [% if webhooks %]
-{{/* The registration objects for one cluster: root, the mode. */}}
-{{- define "[[ component ]].registrations" -}}
-{{- $root := .root -}}
-{{- $facts := include "[[ component ]].facts" .root | fromJson -}}
-{{- $bundle := .root.Values.webhooks.caBundle -}}
-{{- $text := .root.Files.Get "files/webhooks.json" -}}
-[% if name_prefix %]
-{{- $text = replace "name-prefix-[[ process ]]" (include "[[ component ]].name" .root) $text -}}
+{{/* Which cluster sends its requests to the webhooks. */}}
+{{- define "[[ component ]].mode" -}}
+{{- $mode := "standalone" -}}
+[% if in_gardener %]
+{{- if .Values.webhooks.inGardener -}}
+{{- $mode = "runtime" -}}
+{{- end -}}
 [% endif %]
-{{- $text = replace "release-namespace" .root.Release.Namespace $text -}}
+[% if target %]
+{{- if include "[[ component ]].separate" . -}}
+{{- $mode = "target" -}}
+{{- end -}}
+[% endif %]
+{{- $mode -}}
+{{- end -}}
+
+{{/* Who provides for the serving certificate; empty: no webhook is served. */}}
+{{- define "[[ component ]].provision" -}}
+{{- if include "[[ component ]].serves" . -}}
+{{ (include "[[ component ]].facts" . | fromJson).server.webhooks.tls.provision }}
+{{- end -}}
+{{- end -}}
+
+{{/* The registration objects with all webhooks, by kind, as JSON. */}}
+{{- define "[[ component ]].registered" -}}
+{{- $facts := include "[[ component ]].facts" . | fromJson -}}
+{{- $bundle := .Values.webhooks.caBundle -}}
+{{- $text := .Files.Get "files/webhooks.json" -}}
+[% if name_prefix %]
+{{- $text = replace "name-prefix-[[ process ]]" (include "[[ component ]].name" .) $text -}}
+[% endif %]
+{{- $text = replace "release-namespace" .Release.Namespace $text -}}
 {{- $objects := dict -}}
-{{- range $registration := get ($text | fromJson) .mode -}}
+{{- range $registration := get ($text | fromJson) (include "[[ component ]].mode" .) -}}
 {{- if include "[[ component ]].on" (dict "facts" $facts "when" $registration.when) -}}
 {{- $object := default (dict "metadata" $registration.metadata "webhooks" (list)) (get $objects $registration.kind) -}}
 {{- $entry := $registration.entry -}}
@@ -20,15 +42,36 @@
 {{- $objects = set $objects $registration.kind (set $object "webhooks" (append $object.webhooks $entry)) -}}
 {{- end -}}
 {{- end -}}
-{{- range $kind, $object := $objects }}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: {{ $kind }}
-metadata:
-  name: {{ $object.metadata.name }}
-  {{- include "[[ component ]].marks" (dict "root" $root "labels" $object.metadata.labels) | nindent 2 }}
-webhooks:
-{{ $object.webhooks | toYaml }}
-{{- end }}
+{{- $objects | toRawJson -}}
+{{- end -}}
+
+{{/* What a process reads that registers its webhooks itself, as JSON; empty: it does not. */}}
+{{- define "[[ component ]].registrations-file" -}}
+{{- if eq "self" (include "[[ component ]].provision" .) -}}
+{{- $items := list -}}
+{{- range $kind, $object := include "[[ component ]].registered" . | fromJson -}}
+{{- $named := dict "apiVersion" "admissionregistration.k8s.io/v1" "kind" $kind "metadata" (dict "name" $object.metadata.name) -}}
+{{- $items = append $items (set $named "webhooks" $object.webhooks) -}}
+{{- end -}}
+{{- dict "apiVersion" "v1" "kind" "List" "items" $items | toRawJson -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What a process may do that makes the certificates of its webhooks, as a JSON list of permissions. */}}
+{{- define "[[ component ]].provisioning-permissions" -}}
+{{- $permissions := list -}}
+{{- if eq "self" (include "[[ component ]].provision" .) -}}
+{{- $own := (include "[[ component ]].facts" . | fromJson).server.webhooks.tls.self -}}
+{{- $place := dict "cluster" "source" "namespaced" true "namespace" $own.secretNamespace -}}
+{{- $secrets := merge (dict "group" "" "resource" "secrets") $place -}}
+{{- $permissions = append $permissions (merge (dict "verbs" (list "create")) $secrets) -}}
+{{- $permissions = append $permissions (merge (dict "verbs" (list "get" "update") "names" (list $own.secretName)) $secrets) -}}
+{{- $permissions = append $permissions (merge (dict "group" "events.k8s.io" "resource" "events" "verbs" (list "create")) $place) -}}
+{{- range $kind, $object := include "[[ component ]].registered" . | fromJson -}}
+{{- $registration := dict "cluster" "target" "namespaced" false "group" "admissionregistration.k8s.io" "resource" (printf "%ss" (lower $kind)) -}}
+{{- $permissions = append $permissions (merge (dict "verbs" (list "get" "patch") "names" (list $object.metadata.name)) $registration) -}}
+{{- end -}}
+{{- end -}}
+{{- $permissions | toRawJson -}}
 {{- end -}}
 [% endif %]

@@ -26,6 +26,9 @@ MUTATING_WEBHOOKS: Final = Resource(
 VALIDATING_WEBHOOKS: Final = MUTATING_WEBHOOKS._replace(
     plural="validatingwebhookconfigurations", kind="ValidatingWebhookConfiguration"
 )
+CERTIFICATES: Final = Resource("cert-manager.io", "v1", "certificates", "Certificate")
+ISSUERS: Final = Resource("cert-manager.io", "v1", "issuers", "Issuer")
+"""Both of cert-manager."""
 CUSTOM_RESOURCE_DEFINITIONS: Final = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
+from hedgerow.admission.provisioning.permissions import provisioning_permissions
 from hedgerow.admission.registration import RegisteredWebhook
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.definition import CustomResource
@@ -28,13 +29,16 @@ from hedgerow.installation.values import (
     WebhookValues,
 )
 from hedgerow.machinery.clusters import Cluster, Permission
-from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
+from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Provision, Server
 from hedgerow.machinery.configuration.reading import Document
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Manifest, ObjectKey
 
 NAMESPACE: Final = "$(namespace)"
-"""Stands for the namespace of the process in what completes a configuration."""
+NAME: Final = "$(name)"
+"""Stand for the namespace of the process and the name of its objects in what completes a configuration."""
+REGISTRATIONS: Final = "webhooks.yaml"
+"""The file beside the component configuration out of which a process registers its webhooks itself."""
 _A_TARGET: Final = "the component configuration has a targetClientConnection"
 _NO_TARGET: Final = "the component configuration has no targetClientConnection"
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -86,10 +90,15 @@ class Installation(Generic[V, C]):
     webhooks: tuple[Webhook, ...]
     """Those that are served."""
 
+    @classmethod
+    def named(cls, _values: V, /) -> str:
+        """The name of the objects of an installation with these values."""
+        return cls.process
+
     @property
     def name(self) -> str:
         """The name of its objects."""
-        return self.process
+        return self.named(self.values)
 
     @property
     def selector(self) -> dict[str, str]:
@@ -132,6 +141,17 @@ class Installation(Generic[V, C]):
     def serving(self) -> Webhooks | None:
         """How API servers reach the webhooks; none: none is served."""
         return self.values.webhooks if isinstance(self.values, WebhookValues) and self.webhooks else None
+
+    @property
+    def provision(self) -> Provision | None:
+        """Who provides for the serving certificate; none: no webhook is served."""
+        return Provision(self.server.webhooks.tls.provision) if self.serving else None
+
+    @property
+    def own_certificates(self) -> ObjectKey | None:
+        """The Secret in which the process keeps certificates that it makes; none: it makes none."""
+        own = self.server.webhooks.tls.self_provision
+        return ObjectKey(own.secret_namespace, own.secret_name) if self.provision is Provision.SELF else None
 
     @property
     def part(self) -> Rendered:
@@ -182,6 +202,7 @@ class Installation(Generic[V, C]):
             *same_cluster_permissions(),
             *permissions_of(self.controllers, self.webhooks, called),
             *(election_permissions(lease) if election.leader_elect else ()),
+            *(provisioning_permissions(self.own_certificates, self.registrations) if self.own_certificates else ()),
             *self.further_permissions,
         )
 
@@ -202,6 +223,12 @@ class Installation(Generic[V, C]):
                 yield f"target.kubeconfigSecret leads nowhere, as {_NO_TARGET}"
         if self.part in {"target", "access"} and self.target is None:
             yield f"{_NO_TARGET}, so that there is no separate target cluster"
+        is_injected = self.provision is Provision.CERT_MANAGER and not (self.serving and self.serving.ca_bundle)
+        if is_injected and self.target:
+            yield (
+                "webhooks.caBundle must name the authorities, as cert-manager cannot do so in a separate target "
+                "cluster; with server.webhooks.tls.provision: self the process does"
+            )
         if self.source.kubeconfig:
             yield (
                 "the component configuration has a kubeconfig for the cluster of the process, which nothing mounts: "
@@ -219,18 +246,26 @@ def folder(process: str) -> str:
     return f"/etc/{process}"
 
 
-def completion(declared: type[Installation[Any, Any]], namespace: str) -> dict[str, Any]:
-    """What a component configuration gets that leaves it out."""
+def completion(declared: type[Installation[Any, Any]], namespace: str, name: str) -> dict[str, Any]:
+    """What a component configuration gets that leaves it out, for objects of a name in a namespace."""
     general: dict[str, Any] = {"leaderElection": {"resourceNamespace": NAMESPACE}}
     if issubclass(declared.values_type, WebhookValues):
-        general["server"] = {"webhooks": {"tls": {"serverCertDir": f"{folder(declared.process)}/certificates"}}}
-    return _placed(filled(declared.completion, general), namespace)
+        own = {
+            "secretName": f"{NAME}-webhook-certificates",
+            "secretNamespace": NAMESPACE,
+            "registrations": f"{folder(declared.process)}/config/{REGISTRATIONS}",
+        }
+        tls = {"provision": Provision.SELF.value, "serverCertDir": f"{folder(declared.process)}/certificates"}
+        general["server"] = {"webhooks": {"tls": {**tls, "self": own}}}
+    return _placed(filled(declared.completion, general), namespace, name)
 
 
-def _placed(document: Mapping[str, Any], namespace: str) -> dict[str, Any]:
+def _placed(document: Mapping[str, Any], namespace: str, name: str) -> dict[str, Any]:
     return {
-        name: _placed(value, namespace) if isinstance(value, Mapping) else namespace if value == NAMESPACE else value
-        for name, value in document.items()
+        field: _placed(value, namespace, name)
+        if isinstance(value, Mapping)
+        else value.replace(NAMESPACE, namespace).replace(NAME, name)
+        for field, value in document.items()
     }
 
 

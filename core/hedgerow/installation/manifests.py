@@ -13,6 +13,7 @@ from hedgerow.admission.blocking import OF_ANY_CLUSTER, OF_OWN_CLUSTER, NeededOb
 from hedgerow.admission.registration import MUTATING, VALIDATING
 from hedgerow.api.definition import CustomResource, build_definition
 from hedgerow.api.kubernetes import (
+    CERTIFICATES,
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     CONFIG_MAPS,
@@ -23,6 +24,7 @@ from hedgerow.api.kubernetes import (
     ENDPOINT_SLICE_SERVICE,
     ENDPOINT_SLICES,
     EVENTS,
+    ISSUERS,
     METADATA_NAME,
     NAMESPACES,
     NETWORK_POLICIES,
@@ -35,6 +37,8 @@ from hedgerow.api.kubernetes import (
     SERVICE_ACCOUNTS,
     SERVICES,
 )
+from hedgerow.installation.certificates import certificate_objects
+from hedgerow.installation.certificates import registrations as registration_objects
 from hedgerow.installation.permissions import Holder, concerns_anything, role_with, roles
 from hedgerow.installation.surrounding_objects import (
     POD_MONITORS,
@@ -52,7 +56,7 @@ from hedgerow.machinery.reading import object_at, objects_at
 _RENDERED: Final = (
     *(CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, SERVICES, SERVICE_ACCOUNTS, POD_DISRUPTION_BUDGETS),
     *(CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, NETWORK_POLICIES),
-    *(POD_MONITORS, PROMETHEUS_RULES, SERVICE_MONITORS, VERTICAL_POD_AUTOSCALERS),
+    *(POD_MONITORS, PROMETHEUS_RULES, SERVICE_MONITORS, VERTICAL_POD_AUTOSCALERS, CERTIFICATES, ISSUERS),
 )
 """The resources of an installation besides registrations."""
 RENDERED: Final[Mapping[str, Resource]] = {resource.kind: resource for resource in _RENDERED}
@@ -115,8 +119,10 @@ def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifes
         return Failure((problem,))
     process = tuple(_marked(installation, each) for each in _process(installation, config_text))
     access = tuple(_marked(installation, each) for each in _access(installation, target)) if target else ()
-    registrations = tuple(_marked(installation, each) for each in installation.registrations)
-    if blocking := blocking_webhooks(installation.registered, needed_objects(access if target else process)):
+    registrations = tuple(_marked(installation, each) for each in registration_objects(installation))
+    if blocking := blocking_webhooks(
+        installation.registered, (*needed_objects(access if target else process), *_own_secrets(installation))
+    ):
         return Failure(tuple(map(str, blocking)))
     return Success(
         (
@@ -125,6 +131,12 @@ def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifes
             *(registrations if part in {"registrations", "target" if target else "source", "all"} else ()),
         )
     )
+
+
+def _own_secrets(installation: Installed) -> Iterator[NeededObject]:
+    """The Secret without which no replica serves; a separate target knows nothing of it."""
+    if installation.own_certificates and installation.target is None:
+        yield NeededObject(SECRETS, installation.own_certificates)
 
 
 def definitions(installation: Installed) -> tuple[Manifest, ...]:
@@ -166,6 +178,7 @@ def _process(installation: Installed, config_text: str) -> Iterator[Manifest]:
     yield from _grants(installation, account, installation.source.namespaces, *clusters)
     yield service(installation)
     yield deployment(installation)
+    yield from certificate_objects(installation)
     yield from surrounding_objects(installation)
 
 

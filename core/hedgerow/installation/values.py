@@ -36,13 +36,25 @@ def config_schema(document: type[Document]) -> dict[str, Any]:
     return schema
 
 
+class Issuer(Part):
+    """Who signs the serving certificate, where the component configuration says `provision: cert-manager`."""
+
+    kind: Literal["Issuer", "ClusterIssuer"] = "Issuer"
+    """Its kind."""
+    name: str = ""
+    """Its name; empty: an Issuer of the installation's own, whose certificates sign themselves."""
+
+
 class Webhooks(Part):
     """How API servers reach the webhooks that the component configuration enables."""
 
     certificate_secret: Name
     """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
     ca_bundle: str = ""
-    """PEM of the authorities that may have signed it; empty: those that API servers trust anyway."""
+    """PEM of the authorities that may have signed it; empty: those that API servers trust anyway. Where the process
+    makes its certificates, these are trusted besides, as for a migration."""
+    issuer: Issuer = Issuer()
+    """Who signs the serving certificate, where the component configuration says `provision: cert-manager`."""
 
 
 class Subject(Part):

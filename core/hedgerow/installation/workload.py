@@ -18,8 +18,11 @@ from hedgerow.api.network_policies import (
     ALLOWED_PORTS_SUFFIX,
     FROM_WORLD_TO_PORTS,
 )
-from hedgerow.installation.installation import NOTHING, Installation, fingerprint, folder
+from hedgerow.installation.certificates import registrations_file
+from hedgerow.installation.installation import NOTHING, REGISTRATIONS, Installation, fingerprint, folder
 from hedgerow.installation.pod_values import Probe
+from hedgerow.machinery.configuration.process import Provision
+from hedgerow.machinery.documents.yaml_texts import sorted_yaml
 from hedgerow.machinery.objects import Manifest, Resource
 
 Installed: TypeAlias = Installation[Any, Any]
@@ -54,8 +57,10 @@ def service_account(installation: Installed) -> Manifest:
 
 
 def config_map(installation: Installed, text: str) -> Manifest:
-    """The component configuration as a file."""
-    return placed(installation, CONFIG_MAPS, data={"config.yaml": text})
+    """The component configuration as a file, and what a process registers itself."""
+    listed = registrations_file(installation)
+    files = {REGISTRATIONS: sorted_yaml(listed)} if listed else {}
+    return placed(installation, CONFIG_MAPS, data={"config.yaml": text, **files})
 
 
 def service(installation: Installed) -> Manifest:
@@ -89,6 +94,8 @@ def deployment(installation: Installed) -> Manifest:
     if target := installation.target:
         labels = {**target.pod_labels, **labels}
     annotations = {**values.pod_annotations, "checksum/config": fingerprint(installation.document)}
+    if listed := registrations_file(installation):
+        annotations["checksum/webhooks"] = fingerprint(listed)
     template = {
         "metadata": {"labels": labels, "annotations": annotations},
         "spec": {**_pod(installation), **_scheduling(installation)},
@@ -184,7 +191,7 @@ def _volumes(installation: Installed) -> Iterator[tuple[Mapping[str, Any], str]]
         {"downwardAPI": {"items": [namespace]}},
     )
     yield _projected("api-access", READABLE_BY_ALL, *api_access), API_ACCESS
-    if serving := installation.serving:
+    if (serving := installation.serving) and installation.provision is not Provision.SELF:
         secret = {"secretName": serving.certificate_secret, "defaultMode": READABLE}
         yield {"name": "certificates", "secret": secret}, installation.server.webhooks.tls.server_cert_dir
     if target := installation.target:

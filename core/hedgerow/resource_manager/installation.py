@@ -131,10 +131,10 @@ class ResourceManagerInstallation(Installation[Values, ResourceManagerConfigurat
     own_alerts = ALERTS
     own_rows = ROWS
 
-    @property
-    def name(self) -> str:
-        """The name of its objects."""
-        return service_name(self.values.name_prefix)
+    @classmethod
+    def named(cls, values: Values, /) -> str:
+        """The name of the objects of an installation with these values."""
+        return service_name(values.name_prefix)
 
     @property
     def deployment_labels(self) -> Mapping[str, str]:

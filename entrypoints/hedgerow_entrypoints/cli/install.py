@@ -16,12 +16,13 @@ from hedgerow.installation.installation import completion, filled
 from hedgerow.installation.manifests import definitions, manifests
 from hedgerow.installation.values import Rendered, Values
 from hedgerow.installation.workload import Installed
+from hedgerow.machinery.configuration.process import Provision
 from hedgerow.machinery.configuration.section import Purpose
 from hedgerow.machinery.documents.yaml_texts import sorted_yaml
 from hedgerow.version import __version__
 from hedgerow_adapters.charts.packing import packed
 from hedgerow_entrypoints.cli.options import OBJECT_FORMATS, Option, home_namespace, object_format
-from hedgerow_entrypoints.cli.stated_values import complete_values, stated_values
+from hedgerow_entrypoints.cli.stated_values import combined, complete_values, stated_values
 from hedgerow_entrypoints.components import INSTALLABLE, component
 from hedgerow_entrypoints.components.registry import Component
 from hedgerow_entrypoints.errors import CommandError, note
@@ -68,6 +69,7 @@ _AS: Final = click.option(
     help="The manifests for one cluster; or a ControllerRegistration, and a ControllerDeployment with the chart in it, "
     "by which Gardener installs it. There --namespace does not matter.",
 )
+IN_FILES: Final = {"config": {"server": {"webhooks": {"tls": {"provision": Provision.FILES.value}}}}}
 _PACKAGE: Final = Path(__file__).parents[1]
 
 
@@ -97,7 +99,7 @@ def declared_installation(of: Component[Any]) -> type[Installed]:
 def installation(of: Component[Any], values: Values, namespace: str) -> Installed:
     """An installation of a component, with a note of what is odd in its component configuration."""
     declared = declared_installation(of)
-    document = filled(values.config, completion(declared, namespace))
+    document = filled(values.config, completion(declared, namespace, declared.named(values)))
     decoded = of.decoded(document, Purpose.RUN)
     for warning in decoded.failure().warnings if isinstance(decoded, Failure) else decoded.unwrap().warnings:
         note(f"warning: config: {warning}")
@@ -130,13 +132,16 @@ def _command(of: Component[Any]) -> click.Command:
         stated = stated_values(files, settings, **options)
         if form != _MANIFESTS:
             stated.setdefault("priorityClassName", PRIORITY_CLASS)
+            # Gardener would take away what the process fills in, whenever it looks at the objects of an installation.
+            stated = combined(IN_FILES, stated)
         wanted = installation(of, complete_values(declared.values_type, stated), namespace)
         made = manifests(wanted, sorted_yaml(wanted.document))
         if isinstance(made, Failure):
             raise CommandError(*made.failure())
         objects = (*(definitions(wanted) if includes_definitions else ()), *made.unwrap())
         registers = any(str(each["kind"]).endswith("WebhookConfiguration") for each in objects)
-        if registers and wanted.serving and not wanted.serving.ca_bundle:
+        is_trusted_by_name = wanted.serving is None or wanted.serving.ca_bundle
+        if registers and wanted.provision is Provision.FILES and not is_trusted_by_name:
             note("warning: webhooks.caBundle is empty: API servers trust public authorities alone")
         if form != _MANIFESTS:
             chart = packed(charts_folder() / declared.component)

@@ -26,7 +26,7 @@ from hedgerow.machinery.configuration.section import Section, SectionField
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.version import __version__
 from hedgerow_adapters.files.writing import render_yaml
-from hedgerow_entrypoints.cli.install import declared_installation, installation
+from hedgerow_entrypoints.cli.install import IN_FILES, declared_installation, installation
 from hedgerow_entrypoints.cli.stated_values import combined
 from hedgerow_entrypoints.components import (
     CONTROLLER_MANAGER,
@@ -151,6 +151,12 @@ class Chart:
         sections = (each.section for each in self.component.document.declared if each.name == name)
         return {each.name: each for section in sections if section is not None for each in section.declared}
 
+    @property
+    def _name(self) -> str:
+        """What objects are called where a name may have a prefix."""
+        has_prefix = "name_prefix" in self.declared.values_type.model_fields
+        return f"{PREFIX}{self.declared.process}" if has_prefix else self.declared.process
+
     def installed(self, section: Mapping[str, Any], **values: Any) -> Installed:
         """An installation with one section of the configuration, and nothing else that can be switched off."""
         off = {
@@ -161,7 +167,9 @@ class Chart:
         defaults = default_values(self.declared.values_type)
         head = {name: defaults["config"][name] for name in ("apiVersion", "kind")}
         needed = {**head, **_NEEDED.get(self.component.name, {}), "leaderElection": {"leaderElect": False}}
-        config = combined(needed, combined(off, section))
+        # What a process may do that makes its certificates is found out by templates.
+        in_files = IN_FILES["config"] if self.sections("webhooks") else {}
+        config = combined(combined(needed, in_files), combined(off, section))
         stated = combined({**defaults, "config": config}, values)
         return installation(self.component, self.declared.values_type.model_validate(stated), NAMESPACE)
 
@@ -235,7 +243,7 @@ class Chart:
             "server": {name: {"port": endpoint["port"]} for name, endpoint in server.items()},
             **switches,
         }
-        return {"completion": completion(self.declared, NAMESPACE), "defaults": defaults}
+        return {"completion": completion(self.declared, NAMESPACE, self._name), "defaults": defaults}
 
     def files(self) -> Mapping[str, str]:
         """The texts by their paths in the chart."""

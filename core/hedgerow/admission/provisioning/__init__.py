@@ -6,13 +6,9 @@ replica runs.
 """
 
 from hedgerow.admission.provisioning.agreement import ProvisioningConfig
-from hedgerow.admission.provisioning.controller import (
-    CONTROLLER,
-    provisioning_controller,
-    provisioning_permissions,
-)
+from hedgerow.admission.provisioning.controller import CONTROLLER, provisioning_controller
 from hedgerow.admission.provisioning.issuance import Lifetimes
-from hedgerow.admission.provisioning.publication import REGISTRATIONS
+from hedgerow.admission.provisioning.permissions import REGISTRATIONS, provisioning_permissions
 from hedgerow.admission.provisioning.registrations import server_names
 from hedgerow.admission.provisioning.steps import MakeKeys, NewKey, Replica, ReplicaQuestion, Serve
 

@@ -5,17 +5,17 @@ the registrations later, so that a registration that was read before the Secret 
 moment the registrations trust what each replica serves. A pair that cannot be replaced stays in use.
 """
 
-from collections.abc import Iterable
 from typing import Final
 
 from hedgerow.admission.provisioning.agreement import ProvisioningConfig, agreed
 from hedgerow.admission.provisioning.issuance import Lifetimes
-from hedgerow.admission.provisioning.publication import CONFLICT, REGISTRATIONS, published, read
-from hedgerow.api.kubernetes import EVENTS, SECRETS
-from hedgerow.machinery.clusters import Cluster, Permission
+from hedgerow.admission.provisioning.permissions import REGISTRATIONS
+from hedgerow.admission.provisioning.publication import CONFLICT, published, read
+from hedgerow.api.kubernetes import SECRETS
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Context, Controller
 from hedgerow.machinery.failures import retryable_failure
-from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of
+from hedgerow.machinery.objects import ObjectKey, key_of
 from hedgerow.machinery.plan import ApiError, Plan, failed
 from hedgerow.machinery.questions import Found, ObjectQuestion
 from hedgerow.machinery.snapshot import Snapshot
@@ -45,21 +45,6 @@ def provisioning_controller(config: ProvisioningConfig) -> Controller[Provisioni
         reconcile=reconcile,
         periodic=True,
         longest_wait=min(LONGEST_WAIT, 3 * period(config.lifetimes)),
-    )
-
-
-def provisioning_permissions(secret: ObjectKey, registrations: Iterable[Manifest]) -> tuple[Permission, ...]:
-    """The permissions that it needs; no role can name an object to be created."""
-    names: dict[Resource, list[str]] = {}
-    for registration in registrations:
-        names.setdefault(REGISTRATIONS[registration["kind"]], []).append(key_of(registration).name)
-    return (
-        Permission.of(SECRETS, "create", cluster=Cluster.SOURCE, namespace=secret.namespace),
-        Permission.of(
-            SECRETS, "get", "update", cluster=Cluster.SOURCE, namespace=secret.namespace, names=(secret.name,)
-        ),
-        Permission.of(EVENTS, "create", cluster=Cluster.SOURCE, namespace=secret.namespace),
-        *(Permission.of(resource, "get", "patch", names=tuple(each)) for resource, each in names.items()),
     )
 
 

@@ -13,10 +13,11 @@ from cryptography import x509
 
 from hedgerow.admission.certificates import certificate_pem, key_pem
 from hedgerow.admission.provisioning.material import Material, Pair
+from hedgerow.admission.provisioning.permissions import REGISTRATIONS
 from hedgerow.admission.provisioning.registrations import WEBHOOKS, is_as_desired, is_empty, trusts, with_trust
 from hedgerow.admission.provisioning.rotation import has_expired
 from hedgerow.admission.provisioning.steps import Replica, ReplicaQuestion, Serve
-from hedgerow.api.kubernetes import MUTATING_WEBHOOKS, SECRETS, VALIDATING_WEBHOOKS
+from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import Failure, retryable_failure
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, resource_version_of
@@ -26,8 +27,6 @@ from hedgerow.machinery.steps import Now
 
 CONFLICT: Final = "Conflict"
 """The reason of API servers for a write of an old version."""
-REGISTRATIONS: Final = {each.kind: each for each in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)}
-"""The resources of registration objects, by kind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@
 
 {{/* The component configuration as JSON, with what only the release knows, such as the namespace of the Lease. */}}
 {{- define "controller-manager.config" -}}
-{{- $known := .Files.Get "files/configuration.json" | replace "release-namespace" .Release.Namespace | fromJson -}}
+{{- $text := .Files.Get "files/configuration.json" | replace "release-namespace" .Release.Namespace -}}
+{{- $known := $text | fromJson -}}
 {{- include "controller-manager.filled" (dict "stated" .Values.config "defaults" $known.completion) -}}
 {{- end -}}
 

@@ -7,7 +7,9 @@ object of rules by what they are about.
 {{- $namespaces := .namespaces -}}
 {{- $clusters := .clusters -}}
 {{- $places := dict -}}
-{{- range $feature := .root.Files.Get "files/permissions.json" | fromJsonArray -}}
+{{- $features := .root.Files.Get "files/permissions.json" | fromJsonArray -}}
+{{- $features = append $features (dict "when" (list) "permissions" (include "controller-manager.provisioning-permissions" .root | fromJsonArray)) -}}
+{{- range $feature := $features -}}
 {{- if include "controller-manager.on" (dict "facts" $facts "when" $feature.when) -}}
 {{- range $permission := $feature.permissions -}}
 {{- if has $permission.cluster $clusters -}}

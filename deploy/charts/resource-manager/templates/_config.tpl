@@ -17,7 +17,9 @@
 
 {{/* The component configuration as JSON, with what only the release knows, such as the namespace of the Lease. */}}
 {{- define "resource-manager.config" -}}
-{{- $known := .Files.Get "files/configuration.json" | replace "release-namespace" .Release.Namespace | fromJson -}}
+{{- $text := .Files.Get "files/configuration.json" | replace "release-namespace" .Release.Namespace -}}
+{{- $text = replace "name-prefix-gardener-resource-manager" (include "resource-manager.name" .) $text -}}
+{{- $known := $text | fromJson -}}
 {{- include "resource-manager.filled" (dict "stated" .Values.config "defaults" $known.completion) -}}
 {{- end -}}
 
@@ -126,6 +128,9 @@ true
 {{- end -}}
 {{- if and (not $separate) (has .root.Values.part (list "target" "access")) -}}
 {{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
+{{- end -}}
+{{- if and (eq "cert-manager" (include "resource-manager.provision" .root)) $separate (not .root.Values.webhooks.caBundle) -}}
+{{- fail "webhooks.caBundle must name the authorities, as cert-manager cannot do so in a separate target cluster; with server.webhooks.tls.provision: self the process does" -}}
 {{- end -}}
 {{- $source := coalesce .root.Values.config.sourceClientConnection -}}
 {{- if $source -}}

@@ -1,13 +1,31 @@
-{{/* The registration objects for one cluster: root, the mode. */}}
-{{- define "resource-manager.registrations" -}}
-{{- $root := .root -}}
-{{- $facts := include "resource-manager.facts" .root | fromJson -}}
-{{- $bundle := .root.Values.webhooks.caBundle -}}
-{{- $text := .root.Files.Get "files/webhooks.json" -}}
-{{- $text = replace "name-prefix-gardener-resource-manager" (include "resource-manager.name" .root) $text -}}
-{{- $text = replace "release-namespace" .root.Release.Namespace $text -}}
+{{/* Which cluster sends its requests to the webhooks. */}}
+{{- define "resource-manager.mode" -}}
+{{- $mode := "standalone" -}}
+{{- if .Values.webhooks.inGardener -}}
+{{- $mode = "runtime" -}}
+{{- end -}}
+{{- if include "resource-manager.separate" . -}}
+{{- $mode = "target" -}}
+{{- end -}}
+{{- $mode -}}
+{{- end -}}
+
+{{/* Who provides for the serving certificate; empty: no webhook is served. */}}
+{{- define "resource-manager.provision" -}}
+{{- if include "resource-manager.serves" . -}}
+{{ (include "resource-manager.facts" . | fromJson).server.webhooks.tls.provision }}
+{{- end -}}
+{{- end -}}
+
+{{/* The registration objects with all webhooks, by kind, as JSON. */}}
+{{- define "resource-manager.registered" -}}
+{{- $facts := include "resource-manager.facts" . | fromJson -}}
+{{- $bundle := .Values.webhooks.caBundle -}}
+{{- $text := .Files.Get "files/webhooks.json" -}}
+{{- $text = replace "name-prefix-gardener-resource-manager" (include "resource-manager.name" .) $text -}}
+{{- $text = replace "release-namespace" .Release.Namespace $text -}}
 {{- $objects := dict -}}
-{{- range $registration := get ($text | fromJson) .mode -}}
+{{- range $registration := get ($text | fromJson) (include "resource-manager.mode" .) -}}
 {{- if include "resource-manager.on" (dict "facts" $facts "when" $registration.when) -}}
 {{- $object := default (dict "metadata" $registration.metadata "webhooks" (list)) (get $objects $registration.kind) -}}
 {{- $entry := $registration.entry -}}
@@ -17,14 +35,35 @@
 {{- $objects = set $objects $registration.kind (set $object "webhooks" (append $object.webhooks $entry)) -}}
 {{- end -}}
 {{- end -}}
-{{- range $kind, $object := $objects }}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: {{ $kind }}
-metadata:
-  name: {{ $object.metadata.name }}
-  {{- include "resource-manager.marks" (dict "root" $root "labels" $object.metadata.labels) | nindent 2 }}
-webhooks:
-{{ $object.webhooks | toYaml }}
-{{- end }}
+{{- $objects | toRawJson -}}
+{{- end -}}
+
+{{/* What a process reads that registers its webhooks itself, as JSON; empty: it does not. */}}
+{{- define "resource-manager.registrations-file" -}}
+{{- if eq "self" (include "resource-manager.provision" .) -}}
+{{- $items := list -}}
+{{- range $kind, $object := include "resource-manager.registered" . | fromJson -}}
+{{- $named := dict "apiVersion" "admissionregistration.k8s.io/v1" "kind" $kind "metadata" (dict "name" $object.metadata.name) -}}
+{{- $items = append $items (set $named "webhooks" $object.webhooks) -}}
+{{- end -}}
+{{- dict "apiVersion" "v1" "kind" "List" "items" $items | toRawJson -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What a process may do that makes the certificates of its webhooks, as a JSON list of permissions. */}}
+{{- define "resource-manager.provisioning-permissions" -}}
+{{- $permissions := list -}}
+{{- if eq "self" (include "resource-manager.provision" .) -}}
+{{- $own := (include "resource-manager.facts" . | fromJson).server.webhooks.tls.self -}}
+{{- $place := dict "cluster" "source" "namespaced" true "namespace" $own.secretNamespace -}}
+{{- $secrets := merge (dict "group" "" "resource" "secrets") $place -}}
+{{- $permissions = append $permissions (merge (dict "verbs" (list "create")) $secrets) -}}
+{{- $permissions = append $permissions (merge (dict "verbs" (list "get" "update") "names" (list $own.secretName)) $secrets) -}}
+{{- $permissions = append $permissions (merge (dict "group" "events.k8s.io" "resource" "events" "verbs" (list "create")) $place) -}}
+{{- range $kind, $object := include "resource-manager.registered" . | fromJson -}}
+{{- $registration := dict "cluster" "target" "namespaced" false "group" "admissionregistration.k8s.io" "resource" (printf "%ss" (lower $kind)) -}}
+{{- $permissions = append $permissions (merge (dict "verbs" (list "get" "patch") "names" (list $object.metadata.name)) $registration) -}}
+{{- end -}}
+{{- end -}}
+{{- $permissions | toRawJson -}}
 {{- end -}}

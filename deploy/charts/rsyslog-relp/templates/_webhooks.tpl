@@ -1,12 +1,24 @@
-{{/* The registration objects for one cluster: root, the mode. */}}
-{{- define "rsyslog-relp.registrations" -}}
-{{- $root := .root -}}
-{{- $facts := include "rsyslog-relp.facts" .root | fromJson -}}
-{{- $bundle := .root.Values.webhooks.caBundle -}}
-{{- $text := .root.Files.Get "files/webhooks.json" -}}
-{{- $text = replace "release-namespace" .root.Release.Namespace $text -}}
+{{/* Which cluster sends its requests to the webhooks. */}}
+{{- define "rsyslog-relp.mode" -}}
+{{- $mode := "standalone" -}}
+{{- $mode -}}
+{{- end -}}
+
+{{/* Who provides for the serving certificate; empty: no webhook is served. */}}
+{{- define "rsyslog-relp.provision" -}}
+{{- if include "rsyslog-relp.serves" . -}}
+{{ (include "rsyslog-relp.facts" . | fromJson).server.webhooks.tls.provision }}
+{{- end -}}
+{{- end -}}
+
+{{/* The registration objects with all webhooks, by kind, as JSON. */}}
+{{- define "rsyslog-relp.registered" -}}
+{{- $facts := include "rsyslog-relp.facts" . | fromJson -}}
+{{- $bundle := .Values.webhooks.caBundle -}}
+{{- $text := .Files.Get "files/webhooks.json" -}}
+{{- $text = replace "release-namespace" .Release.Namespace $text -}}
 {{- $objects := dict -}}
-{{- range $registration := get ($text | fromJson) .mode -}}
+{{- range $registration := get ($text | fromJson) (include "rsyslog-relp.mode" .) -}}
 {{- if include "rsyslog-relp.on" (dict "facts" $facts "when" $registration.when) -}}
 {{- $object := default (dict "metadata" $registration.metadata "webhooks" (list)) (get $objects $registration.kind) -}}
 {{- $entry := $registration.entry -}}
@@ -16,14 +28,35 @@
 {{- $objects = set $objects $registration.kind (set $object "webhooks" (append $object.webhooks $entry)) -}}
 {{- end -}}
 {{- end -}}
-{{- range $kind, $object := $objects }}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: {{ $kind }}
-metadata:
-  name: {{ $object.metadata.name }}
-  {{- include "rsyslog-relp.marks" (dict "root" $root "labels" $object.metadata.labels) | nindent 2 }}
-webhooks:
-{{ $object.webhooks | toYaml }}
-{{- end }}
+{{- $objects | toRawJson -}}
+{{- end -}}
+
+{{/* What a process reads that registers its webhooks itself, as JSON; empty: it does not. */}}
+{{- define "rsyslog-relp.registrations-file" -}}
+{{- if eq "self" (include "rsyslog-relp.provision" .) -}}
+{{- $items := list -}}
+{{- range $kind, $object := include "rsyslog-relp.registered" . | fromJson -}}
+{{- $named := dict "apiVersion" "admissionregistration.k8s.io/v1" "kind" $kind "metadata" (dict "name" $object.metadata.name) -}}
+{{- $items = append $items (set $named "webhooks" $object.webhooks) -}}
+{{- end -}}
+{{- dict "apiVersion" "v1" "kind" "List" "items" $items | toRawJson -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What a process may do that makes the certificates of its webhooks, as a JSON list of permissions. */}}
+{{- define "rsyslog-relp.provisioning-permissions" -}}
+{{- $permissions := list -}}
+{{- if eq "self" (include "rsyslog-relp.provision" .) -}}
+{{- $own := (include "rsyslog-relp.facts" . | fromJson).server.webhooks.tls.self -}}
+{{- $place := dict "cluster" "source" "namespaced" true "namespace" $own.secretNamespace -}}
+{{- $secrets := merge (dict "group" "" "resource" "secrets") $place -}}
+{{- $permissions = append $permissions (merge (dict "verbs" (list "create")) $secrets) -}}
+{{- $permissions = append $permissions (merge (dict "verbs" (list "get" "update") "names" (list $own.secretName)) $secrets) -}}
+{{- $permissions = append $permissions (merge (dict "group" "events.k8s.io" "resource" "events" "verbs" (list "create")) $place) -}}
+{{- range $kind, $object := include "rsyslog-relp.registered" . | fromJson -}}
+{{- $registration := dict "cluster" "target" "namespaced" false "group" "admissionregistration.k8s.io" "resource" (printf "%ss" (lower $kind)) -}}
+{{- $permissions = append $permissions (merge (dict "verbs" (list "get" "patch") "names" (list $object.metadata.name)) $registration) -}}
+{{- end -}}
+{{- end -}}
+{{- $permissions | toRawJson -}}
 {{- end -}}

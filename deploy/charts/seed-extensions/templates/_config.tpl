@@ -17,7 +17,9 @@
 
 {{/* The component configuration as JSON, with what only the release knows, such as the namespace of the Lease. */}}
 {{- define "seed-extensions.config" -}}
-{{- $known := .Files.Get "files/configuration.json" | replace "release-namespace" .Release.Namespace | fromJson -}}
+{{- $text := .Files.Get "files/configuration.json" | replace "release-namespace" .Release.Namespace -}}
+{{- $text = replace "name-prefix-hedgerow-seed-extensions" (include "seed-extensions.name" .) $text -}}
+{{- $known := $text | fromJson -}}
 {{- include "seed-extensions.filled" (dict "stated" .Values.config "defaults" $known.completion) -}}
 {{- end -}}
 

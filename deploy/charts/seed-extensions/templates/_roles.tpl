@@ -7,7 +7,8 @@ object of rules by what they are about.
 {{- $namespaces := .namespaces -}}
 {{- $clusters := .clusters -}}
 {{- $places := dict -}}
-{{- range $feature := .root.Files.Get "files/permissions.json" | fromJsonArray -}}
+{{- $features := .root.Files.Get "files/permissions.json" | fromJsonArray -}}
+{{- range $feature := $features -}}
 {{- if include "seed-extensions.on" (dict "facts" $facts "when" $feature.when) -}}
 {{- range $permission := $feature.permissions -}}
 {{- if has $permission.cluster $clusters -}}

@@ -65,11 +65,17 @@ def test_a_process_that_competes_for_no_lease_needs_no_role_in_its_namespace() -
 
 
 def test_a_configuration_is_completed_with_what_only_the_release_knows() -> None:
-    assert completion(Bare, "home") == {
+    assert completion(Bare, "home", "bare") == {
         "controllers": {"beat": {"namespace": "home"}},
         "leaderElection": {"resourceNamespace": "home"},
     }
-    assert "serverCertDir" in str(completion(Serving, "home"))
+    tls = completion(Serving, "home", "serving")["server"]["webhooks"]["tls"]
+    assert (tls["provision"], tls["serverCertDir"]) == ("self", "/etc/hedgerow-bare/certificates")
+    assert tls["self"] == {
+        "secretName": "serving-webhook-certificates",
+        "secretNamespace": "home",
+        "registrations": "/etc/hedgerow-bare/config/webhooks.yaml",
+    }
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,11 @@ def objects(file: Path) -> list[dict[str, Any]]:
 
 
 def blocking(manifests: list[dict[str, Any]]) -> tuple[BlockingWebhook, ...]:
-    return blocking_webhooks(parse_registrations(manifests).entries, needed_objects(manifests))
+    files = [each["data"].get("webhooks.yaml") for each in manifests if each["kind"] == "ConfigMap"]
+    registered = {each["metadata"]["name"] for each in manifests if "Webhook" in each["kind"]}
+    listed = [item for file in files if file for item in yaml.safe_load(file)["items"]]
+    listed = [item for item in listed if item["metadata"]["name"] in registered]  # others are for a separate target
+    return blocking_webhooks(parse_registrations([*manifests, *listed]).entries, needed_objects(manifests))
 
 
 def test_pods_their_controllers_endpoints_secrets_lease_events_and_nodes_are_needed() -> None:

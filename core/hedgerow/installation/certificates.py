@@ -1,0 +1,75 @@
+"""How an installation provides for the serving certificate of webhooks.
+
+    self          registrations without webhooks, and a file with which the process fills them in once it serves
+    cert-manager  registrations into which cert-manager injects the authority, a Certificate, perhaps an Issuer
+    files         registrations that are complete
+
+Sources: webhooks-and-tokens §4.1; cert-manager documentation, "Certificate resource", "CA Injector".
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from hedgerow.admission.certificates import dns_names
+from hedgerow.api.kubernetes import CERTIFICATES, ISSUERS
+from hedgerow.installation.installation import Installation
+from hedgerow.installation.values import Webhooks
+from hedgerow.machinery.configuration.process import Provision
+from hedgerow.machinery.objects import Manifest, Resource
+
+_INJECTED: Final = "cert-manager.io/inject-ca-from"
+
+
+def registrations(installation: Installation[Any, Any]) -> tuple[Manifest, ...]:
+    """The objects that register the webhooks, as they are applied."""
+    match installation.provision:
+        case Provision.SELF:
+            return tuple(
+                {name: value for name, value in each.items() if name != "webhooks"}
+                for each in installation.registrations
+            )
+        case Provision.CERT_MANAGER if installation.serving and not installation.serving.ca_bundle:
+            injected = {_INJECTED: f"{installation.namespace}/{installation.name}"}
+            return tuple(
+                {**each, "metadata": {**each["metadata"], "annotations": injected}}
+                for each in installation.registrations
+            )
+    return installation.registrations
+
+
+def registrations_file(installation: Installation[Any, Any]) -> Mapping[str, Any] | None:
+    """What a process reads that registers its webhooks itself; none: it does not."""
+    if installation.provision is not Provision.SELF:
+        return None
+    items = [{**each, "metadata": {"name": each["metadata"]["name"]}} for each in installation.registrations]
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+def certificate_objects(installation: Installation[Any, Any]) -> Iterator[Manifest]:
+    """What cert-manager makes the serving certificate of."""
+    serving = installation.serving
+    if serving is None or installation.provision is not Provision.CERT_MANAGER:
+        return
+    if not serving.issuer.name:
+        yield _object(installation, ISSUERS, {"selfSigned": {}})
+    yield _object(installation, CERTIFICATES, _certificate(installation, serving))
+
+
+def _certificate(installation: Installation[Any, Any], serving: Webhooks) -> dict[str, Any]:
+    issuer = serving.issuer
+    return {
+        "secretName": serving.certificate_secret,
+        "dnsNames": list(dns_names(installation.name, installation.namespace)),
+        "issuerRef": {
+            "group": ISSUERS.group,
+            "kind": issuer.kind if issuer.name else ISSUERS.kind,
+            "name": issuer.name or installation.name,
+        },
+        "privateKey": {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"},
+        "usages": ["digital signature", "server auth"],
+    }
+
+
+def _object(installation: Installation[Any, Any], resource: Resource, spec: Mapping[str, Any]) -> Manifest:
+    metadata = {"name": installation.name, "namespace": installation.namespace}
+    return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, "spec": spec}
