@@ -51,8 +51,7 @@ class Webhooks(Part):
     certificate_secret: Name
     """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
     ca_bundle: str = ""
-    """PEM of the authorities that may have signed it; empty: those that API servers trust anyway. Where the process
-    makes its certificates, these are trusted besides, as for a migration."""
+    """PEM of the authorities that may have signed it, beside those of the process; empty: those of API servers."""
     issuer: Issuer = Issuer()
     """Who signs the serving certificate, where the component configuration says `provision: cert-manager`."""
 
