@@ -291,6 +291,7 @@ def is_said_yes_to(control_plane: ControlPlane, *question: str) -> bool:
 
 NOBODY_ANSWERS: Final[Mapping[str, Any]] = {
     "config": {
+        "server": {"webhooks": {"tls": {"provision": "files"}}},
         "controllers": {"tokenInvalidator": {"enabled": True}},
         "webhooks": {
             name: {"enabled": True}

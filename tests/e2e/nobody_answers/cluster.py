@@ -165,7 +165,7 @@ def new_release(
         "config": {
             "controllers": {"tokenInvalidator": {"enabled": True}},
             "webhooks": {name: {"enabled": True} for name in WEBHOOKS},
-            "server": {"webhooks": {"shutdownDelay": "3s"}},
+            "server": {"webhooks": {"shutdownDelay": "3s", "tls": {"provision": "files"}}},
         },
         "webhooks": {
             "certificateSecret": secret,

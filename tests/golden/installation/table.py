@@ -16,6 +16,7 @@ RULE: Final = {"apiGroups": [""], "resources": ["pods"], "verbs": ["*"]}
 SPREAD: Final = {"maxSkew": 2, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}
 PEER: Final = {"podSelector": {"matchLabels": {"app": "prometheus"}}}
 SERVING: Final = {"webhooks": {"seccompProfile": {"enabled": True}}}
+OF_CERT_MANAGER: Final = {**SERVING, "server": {"webhooks": {"tls": {"provision": "cert-manager"}}}}
 SEPARATE: Final[Mapping[str, Any]] = {"targetClientConnection": {}}
 KUBECONFIG: Final = {"target.kubeconfigSecret": "k"}
 NAMESPACES: Final = {"sourceClientConnection": {"namespaces": ["shop"]}}
@@ -193,6 +194,23 @@ ROWS: Final = (
         "webhooks.0.clientConfig.caBundle",
         "UEVN",
         config=SERVING,
+    ),
+    Row(
+        "webhooks.issuer.name",
+        "other",
+        "Certificate",
+        "spec.issuerRef.name",
+        "other",
+        config=OF_CERT_MANAGER,
+    ),
+    Row(
+        "webhooks.issuer.kind",
+        "ClusterIssuer",
+        "Certificate",
+        "spec.issuerRef.kind",
+        "ClusterIssuer",
+        config=OF_CERT_MANAGER,
+        beside={"webhooks.issuer.name": "other"},
     ),
     Row(
         "webhooks.inGardener",

@@ -39,7 +39,7 @@ def test_a_separate_target_gets_roles_and_registrations_and_no_pods(tmp_path: Pa
     assert "MutatingWebhookConfiguration" not in kinds(source)
 
     code, target, talk = install(tmp_path, values, "--part", "target")
-    assert (code, talk) == (0, NO_AUTHORITY)
+    assert (code, talk) == (0, "")
     assert kinds(target) == {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration"}
 
 
@@ -78,9 +78,12 @@ def test_the_steps_of_an_installation_are_its_parts(component: str, case: Path) 
 
 
 def test_registrations_whose_server_nobody_can_trust_are_warned_of(tmp_path: Path) -> None:
-    enabled = {"config": {"webhooks": {"seccompProfile": {"enabled": True}}}}
+    webhooks = {"seccompProfile": {"enabled": True}}
+    enabled = {"config": {"webhooks": webhooks, "server": {"webhooks": {"tls": {"provision": "files"}}}}}
 
     assert install(tmp_path, enabled)[2] == NO_AUTHORITY
+    assert install(tmp_path, enabled, "--set", "config.server.webhooks.tls.provision=self")[2] == ""
+    assert install(tmp_path, enabled, "--set", "config.server.webhooks.tls.provision=cert-manager")[2] == ""
     assert install(tmp_path, enabled, "--set", "webhooks.caBundle=x")[2] == ""
     assert install(tmp_path, {})[2] == ""
 

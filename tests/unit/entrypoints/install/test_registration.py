@@ -50,9 +50,10 @@ def test_it_holds_what_is_stated_and_the_priority_of_extensions() -> None:
         "resources": {"limits": {"memory": None}},
         "webhooks": {"caBundle": "x"},
         "priorityClassName": "gardener-system-900",
+        "config": {"server": {"webhooks": {"tls": {"provision": "files"}}}},
     }
     _, (other, _), _ = installed("--as", "controller-registration-v1", "--set", "priorityClassName=")
-    assert other["helm"]["values"] == {"priorityClassName": ""}
+    assert other["helm"]["values"]["priorityClassName"] == ""
 
 
 @pytest.mark.parametrize(
