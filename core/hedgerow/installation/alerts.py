@@ -104,6 +104,14 @@ OF_PROCESSES: Final = (
         description=f"{{{{ $labels.instance }}}} of {_PROCESS} does not answer.",
     ),
     Alert(
+        name="HedgerowRestarts",
+        expr=f"max by ({_BY}, instance) (changes(process_start_time_seconds{{{OWN}}}[1h])) >= 3",
+        hold="0m",
+        severity="warning",
+        summary="A replica begins again and again.",
+        description=f"{{{{ $labels.instance }}}} of {_PROCESS} has begun {{{{ $value }}}} times within an hour.",
+    ),
+    Alert(
         name="HedgerowNobodyLeads",
         expr=f"max by ({_BY}, name) (leader_election_master_status{{{OWN}}}) < 1",
         hold="2m",

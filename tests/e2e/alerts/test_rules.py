@@ -48,6 +48,8 @@ def test_the_rules_are_rules(programs: Programs, tmp_path: Path, component: str)
          "HedgerowRolloutStands", 59, 61),
         ("resource-manager", "controller_runtime_reconcile_panics_total", 'controller="node"', "0 0 0 1+0x90",
          "HedgerowDefect", 2, 4),
+        ("resource-manager", "process_start_time_seconds", "", "100 100 220 220 340 340 460+0x90",
+         "HedgerowRestarts", 4, 7),
         ("resource-manager", "controller_runtime_webhook_panics_total", "", "0 0 0 1+0x90",
          "HedgerowDefect", 2, 4),
         ("seed-extensions", OF_INSTALLATIONS, 'name="dns-x7f",type="Installed",status="False"', "1+0x90",
