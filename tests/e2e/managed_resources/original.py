@@ -95,10 +95,16 @@ class OriginalPolicies:
                 each["metadata"]["labels"] = {**each["metadata"].get("labels", {}), **self.label}
         self.policies: Final = [{**_POLICY, **each} for each in stored["policies"]]
         sandbox.create(*objects, *self.policies)
+        self._namespaced: Final = [each for each in (*objects, *self.policies) if each["kind"] != "Namespace"]
 
     def now(self) -> list[Manifest]:
         """The policies as they are now."""
         return [self._sandbox.get(each) for each in self.policies]
+
+    def clear(self) -> None:
+        """Remove them: to the process of the next test they would be left over from namespaces that it must not see."""
+        for each in self._namespaced:
+            self._sandbox.delete(each)
 
 
 _POLICY: Final = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy"}

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.e2e.managed_resources.manager import CONTROLLER, Manager
-from tests.e2e.managed_resources.manifests import config_map, managed_resource, named
+from tests.e2e.managed_resources.manifests import config_map, managed_resource, named, plain_secret, service_account
 from tests.e2e.managed_resources.original import HOLDER, LEASE, RECORDED, Original, OriginalPolicies, recorded
 from tests.e2e.managed_resources.sandbox import APPLIED, FINALIZER, ManagedResourceSandbox
 from tests.e2e.managed_resources.urls import Manifest
@@ -31,8 +31,12 @@ DESCRIPTION: Final = "gardener.cloud/description"
 def configuration(sandbox: ManagedResourceSandbox, **sections: Any) -> Manifest:
     """That of the original: its class, and the Lease that it has by default."""
     mine = {"namespaceSelectors": [{"matchLabels": {"tests.hedgerow.dev/sandbox": sandbox.class_name}}]}
+    controllers = {
+        "networkPolicy": {"enabled": True, **mine},
+        "tokenRequestor": {"enabled": True, "sourceNamespaces": [sandbox.namespace]},
+    }
     election = {"leaderElect": True, "resourceNamespace": sandbox.namespace, **sections}
-    return sandbox.configuration(controllers={"networkPolicy": {"enabled": True, **mine}}, leaderElection=election)
+    return sandbox.configuration(controllers=controllers, leaderElection=election)
 
 
 def planned(sandbox: ManagedResourceSandbox, *controllers: str) -> subprocess.CompletedProcess[str]:
@@ -81,8 +85,10 @@ def original(sandbox: ManagedResourceSandbox) -> Original:
 
 
 @pytest.fixture
-def policies(sandbox: ManagedResourceSandbox) -> OriginalPolicies:
-    return OriginalPolicies(sandbox)
+def policies(sandbox: ManagedResourceSandbox) -> Iterator[OriginalPolicies]:
+    restored = OriginalPolicies(sandbox)
+    yield restored
+    restored.clear()
 
 
 def settled_recordings(file: Path) -> list[dict[str, Any]]:
@@ -119,6 +125,28 @@ def test_a_plan_names_exactly_the_policies_that_are_worded_anew(
     actions = {(each["action"], each["namespace"], each["name"]) for each in json.loads(done.stdout)["actions"]}
     asked = {("change", each["metadata"]["namespace"], each["metadata"]["name"]) for each in policies.policies}
     assert actions == asked
+
+
+@pytest.mark.parametrize(("renewal", "actions"), [("2126-01-01T00:00:00Z", 0), ("2026-01-01T00:00:00Z", 2)])
+def test_a_plan_renews_tokens_when_they_are_due(sandbox: ManagedResourceSandbox, renewal: str, actions: int) -> None:
+    sandbox.create(service_account(sandbox.namespace, "prometheus"), token_secret(sandbox.namespace, renewal))
+
+    done = planned(sandbox, "token-requestor")
+
+    assert len(json.loads(done.stdout)["actions"]) == actions
+
+
+def token_secret(namespace: str, renewal: str) -> Manifest:
+    """A Secret with a token of the original."""
+    secret = plain_secret(namespace, "shoot-access-prometheus")
+    account = "serviceaccount.resources.gardener.cloud"
+    annotations = {f"{account}/name": "prometheus", f"{account}/namespace": namespace}
+    metadata = {
+        **secret["metadata"],
+        "labels": {"resources.gardener.cloud/purpose": "token-requestor"},
+        "annotations": {**annotations, f"{account}/token-renew-timestamp": renewal},
+    }
+    return {**secret, "metadata": metadata, "data": {"token": "b2xk"}}
 
 
 @pytest.fixture
