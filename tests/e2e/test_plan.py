@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from hedgerow_entrypoints.cli.plan import NOT_TRIED
 from tests.e2e.landscapes import landscape, offline_settings, simulated
 from tests.e2e.resource_manager import run_command
 from tests.e2e.sandbox import Manifest, Sandbox, pair, service
@@ -46,7 +47,7 @@ def test_pending_changes_are_shown_and_not_made(sandbox: Sandbox, config_file: P
 
     actions = json.loads(done.stdout)["actions"]
     planned = {f"{action['namespace']}/{action['name']}".replace(f"{sandbox.prefix}-", "") for action in actions}
-    assert (done.returncode, done.stderr) == (2, "2 to create\n")
+    assert (done.returncode, done.stderr) == (2, f"{NOT_TRIED}\n2 to create\n")
     assert planned == pair("shop", "cart-tcp-8080")
     assert {verb for verb, _ in asked(sandbox)} == {"list"}
     assert sandbox.policies() == {}
@@ -75,7 +76,9 @@ def test_a_context_says_which_cluster_of_the_kubeconfig_is_meant(sandbox: Sandbo
     nowhere = run_command(*plan, "--kubeconfig", str(kubeconfig))
     unknown = run_command(*plan, "--kubeconfig", str(kubeconfig), "--context", "there")
 
-    assert (here.returncode, here.stderr) == (kubectls.returncode, kubectls.stderr) == (2, "2 to create\n")
+    assert (
+        (here.returncode, here.stderr) == (kubectls.returncode, kubectls.stderr) == (2, f"{NOT_TRIED}\n2 to create\n")
+    )
     assert nowhere.returncode == unknown.returncode == 1
     assert nowhere.stderr == "error: cannot connect to https://127.0.0.1:1: Connection refused\n"
     assert unknown.stderr == f'error: kubeconfig {kubeconfig}: no context "there", there are: here, nowhere\n'

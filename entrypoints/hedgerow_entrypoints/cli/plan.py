@@ -31,6 +31,7 @@ from hedgerow_entrypoints.cli.controllers import (
 )
 from hedgerow_entrypoints.cli.deliveries import with_objects
 from hedgerow_entrypoints.cli.options import config_file, filenames, live_cluster, output_format
+from hedgerow_entrypoints.cli.planned_namespaces import missing_namespaces
 from hedgerow_entrypoints.cli.rendering import DONE, FORMATS, Planned, summary
 from hedgerow_entrypoints.cli.worlds import clusters_of, live_clusters, located_in, objects_in_files
 from hedgerow_entrypoints.components.registry import Ask, Remarks
@@ -38,6 +39,10 @@ from hedgerow_entrypoints.configuration import Stated
 from hedgerow_entrypoints.errors import CommandError, note
 
 CHANGES_PENDING: Final = 2
+NOT_TRIED: Final = (
+    "note: admission and quotas of the API server have not been asked: "
+    "kubectl apply --dry-run=server asks them about a manifest"
+)
 EPILOG: Final = f"""\b
 Controllers:
 {LISTED}
@@ -95,6 +100,7 @@ def command(
         with live_clusters(settings.process, kubeconfig, context) as clusters:
             chosen = chosen_controllers(controllers, settings, clusters.ask)
             planned, failures = planned_in(((each, clusters.worlds(now, each.remarks)) for each in chosen), now, charts)
+            failures += missing_namespaces(planned, clusters.ask)
             shown = shown_as(planned, clusters.ask)
     else:
         planned, failures = planned_in_files(controllers, settings, objects, now, charts, kube_version=kube_version)
@@ -102,6 +108,8 @@ def command(
     click.echo(FORMATS[output](shown, failures), nl=False)
     for failure in failures:
         note(f"error: {explained(failure)}")
+    if live and planned:
+        note(NOT_TRIED)
     counts = Counter(each.verb for each in planned)
     note(summary([(counts[verb], f"to {verb}") for verb in DONE], failures))
     if failures or planned:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from hedgerow_entrypoints.cli.plan import NOT_TRIED
 from tests.e2e.canaries import Canaries
 from tests.e2e.managed_resources.manager import Manager
 from tests.e2e.managed_resources.manifests import cluster_role, config_map, deployment, plain_secret, service
@@ -92,4 +93,30 @@ def test_what_is_planned_is_what_happens_and_nothing_else_does(
     assert (unhealthy.returncode, verdicts["Service"]) == (2, (False, "missing"))
     assert verdicts["Deployment"] == (True, "")
     assert sandbox.writes(position) == []
+    sandbox.delete(managed)
+
+
+def test_a_plan_names_objects_whose_namespace_does_not_exist(
+    sandbox: ManagedResourceSandbox, config_file: Path
+) -> None:
+    managed = sandbox.deliver("shop", config_map(sandbox.namespace, "here"), config_map("not-there", "there"))
+
+    plan = planned(sandbox, config_file, "-o", "json")
+
+    assert plan.returncode == 1
+    assert 'error: ConfigMap not-there/there: metadata.namespace: Namespace "not-there" does not exist' in plan.stderr
+    assert "create ConfigMap here" in told(plan)
+    assert NOT_TRIED in plan.stderr
+    sandbox.delete(managed)
+
+
+def test_health_tells_a_class_that_the_instance_does_not_handle(
+    sandbox: ManagedResourceSandbox, config_file: Path
+) -> None:
+    managed = sandbox.deliver("shop", config_map(sandbox.namespace, "here"))
+    config_file.write_text(yaml.safe_dump(sandbox.configuration(class_name="other")), encoding="utf-8")
+
+    (verdict,) = json.loads(judged(sandbox, "--config", str(config_file), "-o", "json").stdout)["objects"]
+
+    assert verdict["why"].startswith(f"class {sandbox.class_name} is not handled by this instance; ")
     sandbox.delete(managed)

@@ -143,3 +143,74 @@ def test_objects_that_name_no_namespace_are_in_the_default_one(hedgerow: Hedgero
     ended = hedgerow("health", "-f", "-", "-n", "default", stdin=REFUSED.replace(", namespace: shop", ""))
 
     assert ended.err == "note: taken to be in namespace default: ManagedResource cart\n1 unhealthy\n"
+
+
+OF_SEED = """\
+apiVersion: resources.gardener.cloud/v1alpha1
+kind: ManagedResource
+metadata: {name: pods, namespace: shop}
+spec: {class: seed}
+---
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """The configuration of an instance of class `seed`."""
+    file = tmp_path / "config.yaml"
+    kind = {"apiVersion": "resourcemanager.config.gardener.cloud/v1alpha1", "kind": "ResourceManagerConfiguration"}
+    file.write_text(yaml.safe_dump({**kind, "controllers": {"resourceClass": "seed"}}), encoding="utf-8")
+    return file
+
+
+def why(hedgerow: Hedgerow, manifest: str, *options: str) -> str:
+    (verdict,) = json.loads(hedgerow("health", "-f", "-", "-o", "json", *options, stdin=manifest).out)["objects"]
+    return str(verdict["why"])
+
+
+def test_a_managed_resource_whose_class_the_instance_does_not_handle_is_told(hedgerow: Hedgerow, config: Path) -> None:
+    other = OF_SEED.replace("seed", "shoot")
+    handed_over = other.replace("namespace: shop", "namespace: shop, finalizers: [FINALIZER-seed]")
+    handed_over = handed_over.replace("FINALIZER", "resources.gardener.cloud/gardener-resource-manager")
+
+    assert why(hedgerow, other, "--config", str(config)).startswith("class shoot is not handled by this instance; ")
+    assert "handled" not in why(hedgerow, OF_SEED, "--config", str(config))
+    assert "handled" not in why(hedgerow, handed_over, "--config", str(config)), "it is to release it"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_taken_up"),
+    [
+        ("", "", False),
+        ("namespace: shop", "namespace: shop, finalizers: null", False),
+        ("namespace: shop", "namespace: shop, finalizers: [example.com/other]", False),
+        (
+            "namespace: shop",
+            "namespace: shop, finalizers: [resources.gardener.cloud/gardener-resource-manager-x]",
+            True,
+        ),
+        ("---", "status: {conditions: [{type: ResourcesApplied, status: 'False'}]}\n---", True),
+    ],
+    ids=["new", "no finalizers", "a finalizer of others", "held", "conditions"],
+)
+def test_a_class_that_no_instance_has_taken_up_is_told(
+    hedgerow: Hedgerow, old: str, new: str, *, is_taken_up: bool
+) -> None:
+    told = why(hedgerow, OF_SEED.replace(old, new) if old else OF_SEED)
+
+    assert told.startswith("no instance has taken up class seed") is not is_taken_up
+
+
+def test_a_configuration_of_another_component_is_an_error(hedgerow: Hedgerow, config: Path) -> None:
+    config.write_text(config.read_text().replace("ResourceManagerConfiguration", "OtherConfiguration"))
+
+    ended = hedgerow("health", "-f", "-", "--config", str(config), stdin=WELL)
+
+    assert (ended.code, ended.out) == (1, "")
+    assert "kind" in ended.err
+
+
+def test_what_is_odd_in_the_configuration_is_noted(hedgerow: Hedgerow, config: Path) -> None:
+    config.write_text(config.read_text() + "unknown: 1\n")
+
+    assert hedgerow("health", "-f", "-", "--config", str(config), stdin=WELL).err.startswith(f"warning: {config}: ")

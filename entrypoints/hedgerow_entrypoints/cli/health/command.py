@@ -8,12 +8,16 @@ from typing import Any, Final
 
 import click
 
+from hedgerow.api.managed_resources import ClassFilter
+from hedgerow.machinery.configuration.section import Purpose
 from hedgerow_adapters.files.sources import printable
 from hedgerow_adapters.files.writing import render_yaml
 from hedgerow_entrypoints.cli.health.verdicts import Judgement, Verdict, judgement_of_files
-from hedgerow_entrypoints.cli.options import filenames, live_cluster, output_format
+from hedgerow_entrypoints.cli.options import config_file, filenames, live_cluster, output_format
 from hedgerow_entrypoints.cli.rendering import in_columns, summary
 from hedgerow_entrypoints.cli.worlds import connected, objects_in_files, tell_placed
+from hedgerow_entrypoints.components import RESOURCE_MANAGER
+from hedgerow_entrypoints.configuration import read_configuration
 from hedgerow_entrypoints.errors import note
 
 UNHEALTHY: Final = 2
@@ -79,9 +83,18 @@ FORMATS: Final[dict[str, Callable[[Judgement], str]]] = {
     metavar="NAME",
     help="Judge this namespace alone, and what its ManagedResources have applied anywhere.",
 )
+@config_file(
+    "Component configuration of the resource manager: of which class the ManagedResources of its instance are."
+)
 @output_format(FORMATS, "How to show verdicts.")
 def command(
-    paths: tuple[str, ...], kubeconfig: str | None, context: str | None, *, namespace: str | None, output: str
+    paths: tuple[str, ...],
+    kubeconfig: str | None,
+    context: str | None,
+    *,
+    namespace: str | None,
+    config_file: str | None = None,
+    output: str,
 ) -> None:
     """Show which objects are healthy, which still roll out, and what is wrong with the others.
 
@@ -96,12 +109,13 @@ def command(
         raise click.UsageError("give the objects either by -f or by --kubeconfig/--context")
     if namespace == "":
         raise click.UsageError("--namespace needs a name")
+    own_class = None if config_file is None else _class_in(config_file)
     if live:
-        judgement = asyncio.run(_of_cluster(kubeconfig, context, namespace or ""))
+        judgement = asyncio.run(_of_cluster(kubeconfig, context, namespace or "", own_class))
     else:
         objects = objects_in_files(paths)
         tell_placed(objects)
-        judgement = judgement_of_files([each.manifest for each in objects], namespace)
+        judgement = judgement_of_files([each.manifest for each in objects], namespace, own_class)
     click.echo(FORMATS[output](judgement), nl=False)
     for problem in judgement.problems:
         note(f"error: {problem}")
@@ -115,10 +129,20 @@ def command(
         sys.exit(UNHEALTHY)
 
 
-async def _of_cluster(kubeconfig: str | None, context: str | None, namespace: str) -> Judgement:
+def _class_in(config_file: str) -> ClassFilter:
+    """The class that an instance with this configuration handles."""
+    stated = read_configuration(config_file, Purpose.OFFLINE, (RESOURCE_MANAGER,))
+    for warning in stated.decoded.warnings:
+        note(f"warning: {config_file}: {warning}")
+    return ClassFilter(stated.decoded.configuration.controllers.resource_class)
+
+
+async def _of_cluster(
+    kubeconfig: str | None, context: str | None, namespace: str, own_class: ClassFilter | None
+) -> Judgement:
     # The HTTP client is slow to import, and files need none.
     from hedgerow_adapters.kubernetes.discovery import Discovery  # noqa: PLC0415
     from hedgerow_entrypoints.cli.health import live  # noqa: PLC0415
 
     async with connected(kubeconfig, context) as transport:
-        return await live.judgement_of(transport, Discovery(transport).look_up, namespace)
+        return await live.judgement_of(transport, Discovery(transport).look_up, namespace, own_class)

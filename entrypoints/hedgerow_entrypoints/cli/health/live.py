@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from hedgerow.api.kubernetes import NAMESPACES, PODS
 from hedgerow.api.managed_objects import is_metadata_only, transform_of
-from hedgerow.api.managed_resources import MANAGED_RESOURCES
+from hedgerow.api.managed_resources import MANAGED_RESOURCES, ClassFilter
 from hedgerow.machinery.clusters import EVERYTHING, ReadScope
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource, key_of, labels_of
 from hedgerow.machinery.questions import Kinds, NotAnswered
@@ -26,16 +26,20 @@ from hedgerow_entrypoints.errors import CommandError, abridged
 LookUp: TypeAlias = Callable[[Iterable[Kind]], Awaitable[Kinds]]
 
 
-async def judgement_of(transport: Transport, look_up: LookUp, namespace: str) -> Judgement:
+async def judgement_of(
+    transport: Transport, look_up: LookUp, namespace: str, own_class: ClassFilter | None = None
+) -> Judgement:
     """The verdict on each ManagedResource of a namespace, or of all, and then on the objects that it has applied."""
     try:
-        return await _judgement_of(transport, look_up, namespace)
+        return await _judgement_of(transport, look_up, namespace, own_class)
     except TransportError as error:
         raise CommandError(str(error)) from error
 
 
-async def _judgement_of(transport: Transport, look_up: LookUp, namespace: str) -> Judgement:
-    managed_resources = await _managed_resources(transport, namespace)
+async def _judgement_of(
+    transport: Transport, look_up: LookUp, namespace: str, own_class: ClassFilter | None
+) -> Judgement:
+    managed_resources = await _managed_resources(transport, namespace, own_class)
     if namespace and not managed_resources:
         await _ensure_there_is(transport, namespace)
     judge = _Judge(transport, {verdict.subject: verdict for verdict, _ in managed_resources})
@@ -52,9 +56,11 @@ async def _judgement_of(transport: Transport, look_up: LookUp, namespace: str) -
     return Judgement(tuple(judge.verdicts[each] for each in in_order if each in judge.verdicts), tuple(judge.problems))
 
 
-async def _managed_resources(transport: Transport, namespace: str) -> list[tuple[Verdict, tuple[Subject, ...]]]:
+async def _managed_resources(
+    transport: Transport, namespace: str, own_class: ClassFilter | None
+) -> list[tuple[Verdict, tuple[Subject, ...]]]:
     def kept(live: Manifest) -> tuple[Verdict, tuple[Subject, ...]]:
-        return judged(Subject(MANAGED_RESOURCE, key_of(live)), live), applied_by(live)
+        return judged(Subject(MANAGED_RESOURCE, key_of(live)), live, own_class=own_class), applied_by(live)
 
     try:
         return await list_transformed(transport, MANAGED_RESOURCES, ReadScope(namespace), kept)

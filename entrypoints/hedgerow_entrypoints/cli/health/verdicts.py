@@ -8,10 +8,13 @@ from typing import Final, NamedTuple, TypeAlias
 from hedgerow.api.kubernetes import PODS
 from hedgerow.api.managed_resource_status import check, check_progressing
 from hedgerow.api.managed_resources import (
+    FINALIZER,
     MANAGED_RESOURCES,
     RESOURCES_APPLIED,
     RESOURCES_PROGRESSING,
     SKIP_HEALTH_CHECK,
+    ClassFilter,
+    class_of,
 )
 from hedgerow.api.references import references_of
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
@@ -71,15 +74,20 @@ def applied_by(managed_resource: Manifest) -> tuple[Subject, ...]:
         return ()
 
 
-def judged(subject: Subject, live: Manifest | Absence, pod_count: int | None = None) -> Verdict:
-    """What is told of an object as it is now, and of the pods of a Deployment where they were counted."""
+def judged(
+    subject: Subject, live: Manifest | Absence, pod_count: int | None = None, own_class: ClassFilter | None = None
+) -> Verdict:
+    """What is told of an object as it is now, and of the pods of a Deployment where they were counted.
+
+    Of a ManagedResource it is told whether an instance of `own_class` handles it; none: whether any does.
+    """
     if isinstance(live, Absence):
         kind = subject.kind
         unserved = f'missing: no matches for kind "{kind.kind}" in version "{kind.api_version}"'
         why = "missing" if live is Absence.NOT_FOUND else unserved
         return Verdict(subject, healthy=False, progressing=None, why=why)
     if subject.kind == MANAGED_RESOURCE:
-        return _of_managed_resource(subject, live)
+        return _of_managed_resource(subject, live, own_class)
     if is_skipped(live):
         return Verdict(subject, healthy=None, progressing=None, why=f"exempt by the annotation {SKIP_HEALTH_CHECK}")
     health = object_health(subject.kind, live)
@@ -93,8 +101,9 @@ def judged(subject: Subject, live: Manifest | Absence, pod_count: int | None = N
     )
 
 
-def _of_managed_resource(subject: Subject, managed_resource: Manifest) -> Verdict:
+def _of_managed_resource(subject: Subject, managed_resource: Manifest, own_class: ClassFilter | None) -> Verdict:
     cause = check(managed_resource)
+    unhandled = _unhandled(managed_resource, own_class)
     try:
         references_of(managed_resource)
     except UnreadableError as error:
@@ -106,7 +115,20 @@ def _of_managed_resource(subject: Subject, managed_resource: Manifest) -> Verdic
     # Why it could not be applied is mostly behind all else that is said of it.
     applied = find(conditions_of(managed_resource), RESOURCES_APPLIED)
     refusal = applied.message if applied and applied.status == ConditionStatus.FALSE else None
-    return Verdict(subject, healthy=cause is None, progressing=progressing, why=_joined(cause, refusal, waits_for))
+    return Verdict(
+        subject, healthy=cause is None, progressing=progressing, why=_joined(unhandled, cause, refusal, waits_for)
+    )
+
+
+def _unhandled(managed_resource: Manifest, own_class: ClassFilter | None) -> str | None:
+    """That an instance leaves a ManagedResource alone because of its class; or that, so far, every one does."""
+    if own_class and not own_class.passes(managed_resource):
+        return f"class {class_of(managed_resource)} is not handled by this instance"
+    finalizers = (managed_resource.get("metadata") or {}).get("finalizers")
+    held_by = finalizers if isinstance(finalizers, list) else ()
+    if managed_resource.get("status") or any(str(each).startswith(FINALIZER) for each in held_by):
+        return None
+    return f"no instance has taken up class {class_of(managed_resource)}"
 
 
 def _joined(*causes: str | None) -> str:
@@ -122,7 +144,9 @@ _Identity: TypeAlias = tuple[str, str, ObjectKey]
 """What an object keeps when it is written in another version of its group."""
 
 
-def judgement_of_files(objects: Sequence[Manifest], namespace: str | None) -> Judgement:
+def judgement_of_files(
+    objects: Sequence[Manifest], namespace: str | None, own_class: ClassFilter | None = None
+) -> Judgement:
     """The verdict on each object, in order; behind a ManagedResource those that it misses.
 
     With a namespace, only what is in it counts, and what its ManagedResources have applied anywhere.
@@ -142,7 +166,7 @@ def judgement_of_files(objects: Sequence[Manifest], namespace: str | None) -> Ju
     for each, is_here, references in zip(objects, here, applied, strict=True):
         subject = Subject.of(each)
         if is_here or _identity(subject) in counting:
-            verdicts.setdefault(_identity(subject), judged(subject, each, _pod_count(subject, each, pods)))
+            verdicts.setdefault(_identity(subject), judged(subject, each, _pod_count(subject, each, pods), own_class))
         for reference in references:
             if _identity(reference) not in present:
                 verdicts.setdefault(_identity(reference), judged(reference, Absence.NOT_FOUND))
