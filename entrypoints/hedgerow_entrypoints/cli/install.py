@@ -1,12 +1,14 @@
 """`hedgerow install`: what has to be in a cluster for a component to run there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, Final, get_args
 
 import click
 from returns.result import Failure
 
+from hedgerow.admission.registration import MUTATING, VALIDATING
 from hedgerow.extensions.controller_registration import (
     PRIORITY_CLASS,
     DeploymentVersion,
@@ -139,10 +141,8 @@ def _command(of: Component[Any]) -> click.Command:
         if isinstance(made, Failure):
             raise CommandError(*made.failure())
         objects = (*(definitions(wanted) if includes_definitions else ()), *made.unwrap())
-        registers = any(str(each["kind"]).endswith("WebhookConfiguration") for each in objects)
-        is_trusted_by_name = wanted.serving is None or wanted.serving.ca_bundle
-        if registers and wanted.provision is Provision.FILES and not is_trusted_by_name:
-            note("warning: webhooks.caBundle is empty: API servers trust public authorities alone")
+        for caution in _cautions(wanted, {each["kind"] for each in objects}):
+            note(caution)
         if form != _MANIFESTS:
             chart = packed(charts_folder() / declared.component)
             objects = controller_registration(declared.extension_type, chart, stated, _FORMS[form])
@@ -163,6 +163,22 @@ def _command(of: Component[Any]) -> click.Command:
     for option in (object_format(), *reversed(options)):
         decorated = option(decorated)
     return click.command(name=of.name, short_help=f"Print what {of.name} needs.")(decorated)
+
+
+def _cautions(wanted: Installed, kinds: AbstractSet[str]) -> Iterator[str]:
+    """How the printed registrations may block what API servers ask webhooks about, unless the process makes them."""
+    if wanted.provision in {None, Provision.SELF} or kinds.isdisjoint({MUTATING, VALIDATING}):
+        return
+    if wanted.provision is Provision.FILES and not (wanted.serving and wanted.serving.ca_bundle):
+        yield (
+            "warning: webhooks.caBundle is empty: API servers refuse what they ask webhooks about, "
+            "unless they trust the serving certificate by the roots of their own system"
+        )
+    if others := kinds - {MUTATING, VALIDATING}:
+        yield (
+            "note: API servers refuse what they ask webhooks about until the process is ready: --part registrations "
+            f"prints the registrations alone, --part {'process' if 'Deployment' in others else 'access'} the rest"
+        )
 
 
 def charts_folder() -> Path:
