@@ -141,7 +141,7 @@ def _command(of: Component[Any]) -> click.Command:
         if isinstance(made, Failure):
             raise CommandError(*made.failure())
         objects = (*(definitions(wanted) if includes_definitions else ()), *made.unwrap())
-        for caution in _cautions(wanted, {each["kind"] for each in objects}):
+        for caution in _cautions(wanted, {each["kind"] for each in objects}, applied=form == _MANIFESTS):
             note(caution)
         if form != _MANIFESTS:
             chart = packed(charts_folder() / declared.component)
@@ -165,8 +165,14 @@ def _command(of: Component[Any]) -> click.Command:
     return click.command(name=of.name, short_help=f"Print what {of.name} needs.")(decorated)
 
 
-def _cautions(wanted: Installed, kinds: AbstractSet[str]) -> Iterator[str]:
-    """How the printed registrations may block what API servers ask webhooks about, unless the process makes them."""
+def _cautions(wanted: Installed, kinds: AbstractSet[str], *, applied: bool) -> Iterator[str]:
+    """How printed registrations may block what API servers ask webhooks about; none: the process fills them in.
+
+    Args:
+        wanted: the installation.
+        kinds: what is printed.
+        applied: whether it is applied as it is printed.
+    """
     if wanted.provision in {None, Provision.SELF} or kinds.isdisjoint({MUTATING, VALIDATING}):
         return
     if wanted.provision is Provision.FILES and not (wanted.serving and wanted.serving.ca_bundle):
@@ -174,7 +180,7 @@ def _cautions(wanted: Installed, kinds: AbstractSet[str]) -> Iterator[str]:
             "warning: webhooks.caBundle is empty: API servers refuse what they ask webhooks about, "
             "unless they trust the serving certificate by the roots of their own system"
         )
-    if others := kinds - {MUTATING, VALIDATING}:
+    if applied and (others := kinds - {MUTATING, VALIDATING}):
         yield (
             "note: API servers refuse what they ask webhooks about until the process is ready: --part registrations "
             f"prints the registrations alone, --part {'process' if 'Deployment' in others else 'access'} the rest"

@@ -13,6 +13,10 @@ from tests.golden.installation.chart import CASES, CHARTS, Chart
 from tests.unit.entrypoints.install.test_registration import NO_AUTHORITY
 
 TARGET: dict[str, Any] = {"config": {"targetClientConnection": {}}}
+TOO_EARLY = (
+    "note: API servers refuse what they ask webhooks about until the process is ready: --part registrations "
+    "prints the registrations alone, --part {} the rest\n"
+)
 KUBECONFIG: dict[str, Any] = {"target": {"kubeconfigSecret": "kubeconfig"}}
 EVERYTHING: dict[str, Any] = {"managedResources": {"clusterAdmin": True}}
 LITTLE: dict[str, Any] = {"managedResources": {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["*"]}]}}
@@ -81,11 +85,24 @@ def test_registrations_whose_server_nobody_can_trust_are_warned_of(tmp_path: Pat
     webhooks = {"seccompProfile": {"enabled": True}}
     enabled = {"config": {"webhooks": webhooks, "server": {"webhooks": {"tls": {"provision": "files"}}}}}
 
-    assert install(tmp_path, enabled)[2] == NO_AUTHORITY
+    assert install(tmp_path, enabled)[2] == NO_AUTHORITY + TOO_EARLY.format("process")
+    assert install(tmp_path, enabled, "--part", "registrations")[2] == NO_AUTHORITY
+    assert install(tmp_path, enabled, "--part", "registrations", "--set", "webhooks.caBundle=x")[2] == ""
+    assert install(tmp_path, enabled, "--part", "process")[2] == ""
     assert install(tmp_path, enabled, "--set", "config.server.webhooks.tls.provision=self")[2] == ""
-    assert install(tmp_path, enabled, "--set", "config.server.webhooks.tls.provision=cert-manager")[2] == ""
-    assert install(tmp_path, enabled, "--set", "webhooks.caBundle=x")[2] == ""
     assert install(tmp_path, {})[2] == ""
+
+
+@pytest.mark.parametrize("provision", ["files", "cert-manager"])
+def test_registrations_that_come_together_with_their_server_are_noted(tmp_path: Path, provision: str) -> None:
+    webhooks = {"seccompProfile": {"enabled": True}}
+    config = {"webhooks": webhooks, "server": {"webhooks": {"tls": {"provision": provision}}}}
+    of_one = {"config": config, "webhooks": {"caBundle": "x"}}
+    of_two = {**of_one, "config": {**config, **TARGET["config"]}, **KUBECONFIG}
+
+    assert install(tmp_path, of_one)[2] == TOO_EARLY.format("process")
+    assert install(tmp_path, of_two, "--part", "source")[2] == ""
+    assert install(tmp_path, of_two, "--part", "target")[2] == TOO_EARLY.format("access")
 
 
 @pytest.mark.parametrize(("setting", "kind"), [([], "ClusterRoleBinding"), (["clusterWide=false"], "RoleBinding")])

@@ -15,7 +15,10 @@ from hedgerow_adapters.charts.packing import packed
 from hedgerow_entrypoints.cli.command import hedgerow
 from hedgerow_entrypoints.cli.install import charts_folder
 
-NO_AUTHORITY = "warning: webhooks.caBundle is empty: API servers trust public authorities alone\n"
+NO_AUTHORITY = (
+    "warning: webhooks.caBundle is empty: API servers refuse what they ask webhooks about, "
+    "unless they trust the serving certificate by the roots of their own system\n"
+)
 
 
 def installed(*arguments: str) -> tuple[int, list[Any], str]:
