@@ -87,7 +87,7 @@ class Message(Enum):
     CREDENTIALS_REFUSED = (
         "API server refuses the credentials",
         "error",
-        "it answers 401: a token or certificate has expired, or was revoked; see [the runbook](#hedgerowunauthorized)",
+        "it answers 401: a token or certificate expired or was revoked: [runbook](#runbook), `HedgerowUnauthorized`",
         "connection server field",
     )
     CREDENTIALS_ACCEPTED = (
