@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.control_plane.processes import free_ports
-from tests.e2e.resource_manager import configuration, run_command, run_here
+from tests.e2e.resource_manager import ResourceManager, configuration, run_command, run_here
 
 CLOSED_PORT = 1
 
@@ -249,3 +249,23 @@ def test_a_wrong_command_line_is_told_in_the_log_as_well(tmp_path: Path) -> None
     assert causes(run("now", "--config", str(tmp_path))) == [("", "Got unexpected extra argument (now)")]
     (cause,) = causes(run_command("run", "resource-manger"))
     assert cause[1].startswith("Invalid value for 'COMPONENT': 'resource-manger' is not one of")
+
+
+def test_a_missing_helm_is_told_at_the_start_and_the_process_goes_on(tmp_path: Path, kubeconfig: Path) -> None:
+    absent = str(tmp_path / "helm")
+    config = {
+        "apiVersion": "seedextensions.config.gardener.cloud/v1alpha1",
+        "kind": "SeedExtensionsConfiguration",
+        "sourceClientConnection": {"kubeconfig": str(kubeconfig)},
+        "leaderElection": {"leaderElect": False},
+        "seedConfig": {"metadata": {"name": "seed"}},
+        "helm": {"binary": absent},
+    }
+
+    class SeedExtensions(ResourceManager):
+        component = "seed-extensions"
+
+    with SeedExtensions(tmp_path, config) as process:
+        line = process.wait_for_line("Charts cannot be rendered")
+        assert (line["field"], line["error"]) == ("helm.binary", f"{absent} is not installed, or not executable")
+        assert process.terminate() == 0

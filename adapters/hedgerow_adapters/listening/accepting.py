@@ -57,10 +57,12 @@ def explained(purpose: str, where: Listener) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else error.strerror
+        # The event loop's own text repeats the address.
+        known = (error.strerror or str(error)).partition(" (while attempting")[0]
+        reason = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else known
         is_port = error.errno in {errno.EADDRINUSE, errno.EACCES}
         field = f"{where.section}.{'port' if is_port else 'bindAddress'}" if where.section else ""
-        raise ListenError(f"{sentence}: {reason or error}", field) from error
+        raise ListenError(f"{sentence}: {reason}", field) from error
     except ValueError as error:
         raise ListenError(f"{sentence}: {where.address!r} is no address", f"{where.section}.bindAddress") from error
 

@@ -121,7 +121,7 @@ class Message(Enum):
         "Leader election",
         "info",
         "`what` has happened: `leading`, `new leader`, `released`, `abandoned`, `recovered`",
-        "what detail",
+        "lease what detail",
     )
     ELECTION_TROUBLE = (
         "Leader election failed",
@@ -130,7 +130,7 @@ class Message(Enum):
             "`lost`: the process may write no longer, and exits; `forbidden`: the role lacks `leases`; `failed`: "
             "an attempt that is repeated"
         ),
-        "what detail",
+        "lease what detail",
     )
     LEASE_NOT_RELEASED = (
         "The lease could not be given back, it runs out by itself",
@@ -145,8 +145,8 @@ class Message(Enum):
         "warning",
         (
             "the cache of a resource may be stale: `cause` is `forbidden` (the role lacks `list` or `watch`), "
-            "`disconnected`, `refused`, `expired`, `absent` (the API server does not serve the resource) or the "
-            "like"
+            "`disconnected`, `refused` (`error` quotes the API server), `expired`, `absent` (the API server does not "
+            "serve the resource) or the like"
         ),
         "resource cause error",
     )
@@ -208,6 +208,12 @@ class Message(Enum):
     )
     HELD = ("Held deletions back", "error", "see the event `DeletionsHeld`", "deletions")
     CONFLICT = ("Write conflict", "warning", "see the event `WriteConflict`", "what resource key managers wait")
+    NO_HELM = (
+        "Charts cannot be rendered",
+        "error",
+        "installations from charts fail until the program is there; the process goes on",
+        "field error",
+    )
     RECORDING_ENDED = (
         "Decisions are not recorded any more",
         "error",

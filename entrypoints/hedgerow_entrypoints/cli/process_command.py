@@ -31,4 +31,4 @@ def tell_in_log(error: click.ClickException) -> Never:
     from hedgerow_entrypoints.fatal import failures_are_logged  # noqa: PLC0415 -- as above
 
     with failures_are_logged("hedgerow run"):
-        raise CommandError(error.format_message()) from error
+        raise CommandError(" ".join(error.format_message().split())) from error

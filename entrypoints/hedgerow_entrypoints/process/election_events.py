@@ -77,7 +77,9 @@ class ElectionEvents:
             self._metrics.leads(self._lease.name, is_leading=False)
         is_trouble = event.kind in {EventKind.LOST, *_TROUBLES}
         message = Message.ELECTION_TROUBLE if is_trouble else Message.LEADER_ELECTION
-        self._log.tell(message, again=not self._is_news(event), what=event.kind.value, detail=event.detail)
+        self._log.tell(
+            message, again=not self._is_news(event), lease=self._lease, what=event.kind.value, detail=event.detail
+        )
 
     def _is_news(self, event: ElectionEvent) -> bool:
         if event.kind in _TROUBLES:

@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 import os
 import random
+import shutil
 import signal
 import socket
 import threading
@@ -134,6 +135,9 @@ class Process:
     def _charts(self, stack: contextlib.AsyncExitStack) -> Render:
         if self._settings.helm is None:
             return no_charts
+        if shutil.which(self._settings.helm.binary) is None:
+            problem = f"{self._settings.helm.binary} is not installed, or not executable"
+            self._log.tell(Message.NO_HELM, field="helm.binary", error=problem)
         # Most processes have no charts.
         from hedgerow_adapters.charts.helm import remove_leftovers  # noqa: PLC0415
         from hedgerow_adapters.charts.renderer import chart_renderer  # noqa: PLC0415

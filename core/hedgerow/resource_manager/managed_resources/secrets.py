@@ -54,14 +54,14 @@ async def read_secrets(mr: Reconciliation) -> Mapping[str, Manifest] | Plan:
     questions = tuple(ObjectQuestion(SECRETS, key, Cluster.SOURCE) for key in keys.values())
     answers: dict[str, Answer] = dict(zip(keys, await AtOnce(questions), strict=True)) if questions else {}
     secrets: dict[str, Manifest] = {}
-    for name in names:
+    for index, name in enumerate(names):
         answer = answers.get(name, _NAMELESS)
         if isinstance(answer, NotAnswered):
             return await mr.failed(
                 "CannotReadSecret",
                 answer.message,
                 mr.state,
-                logged=f"could not read secret '{name}': {answer.message}",
+                logged=f"spec.secretRefs[{index}].name: could not read secret '{name}': {answer.message}",
                 is_unreachable=answer.is_unreachable,
             )
         secrets[name] = answer.objects[0]

@@ -19,16 +19,19 @@ def test_a_port_that_there_is_not_is_refused_before_anybody_could_take_it_for_an
     assert tried == []
 
 
+UNKNOWN = "Name or service not known (while attempting to bind on address ('no address', 8081))"
+
+
 @pytest.mark.parametrize(
-    ("error", "reason"),
+    ("error", "reason", "field"),
     [
-        (OSError(errno.EADDRINUSE, "taken"), "address already in use"),
-        (OSError(-2, "Name or service not known"), "Name or service not known"),
-        (UnicodeError("label too long"), "'no address' is no address"),
+        (OSError(errno.EADDRINUSE, "taken"), "address already in use", "port"),
+        (OSError(-2, UNKNOWN), "Name or service not known", "bindAddress"),
+        (UnicodeError("label too long"), "'no address' is no address", "bindAddress"),
     ],
     ids=["in use", "unknown name", "no name"],
 )
-def test_an_address_is_told_with_the_section_that_asks_for_it(error: Exception, reason: str) -> None:
+def test_an_address_is_told_with_the_section_that_asks_for_it(error: Exception, reason: str, field: str) -> None:
     sentence = f"server.healthProbes: cannot listen on no address:8081 for health probes: {reason}"
 
     with (
@@ -37,4 +40,4 @@ def test_an_address_is_told_with_the_section_that_asks_for_it(error: Exception, 
     ):
         raise error
 
-    assert str(refused.value) == sentence
+    assert (str(refused.value), refused.value.field) == (sentence, f"server.healthProbes.{field}")

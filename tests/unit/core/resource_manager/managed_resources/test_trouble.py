@@ -37,7 +37,7 @@ class TestSecretThatCannotBeRead:
         assert made.said() == {"ResourcesApplied": "False/CannotReadSecret"}
         assert made.condition().message == 'secrets "foo" not found'
         assert [failure.problem.text for failure in report.plan.failures] == [
-            "could not read secret 'foo': secrets \"foo\" not found"
+            "spec.secretRefs[0].name: could not read secret 'foo': secrets \"foo\" not found"
         ]
         assert report.plan.failures[0].retryable
         assert report.events == ('Warning CannotReadSecret: secrets "foo" not found',)
