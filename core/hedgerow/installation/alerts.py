@@ -182,13 +182,17 @@ OF_PROCESSES: Final = (
     ),
     Alert(
         name="HedgerowStuck",
-        expr=f"max by ({_BY}, controller) (workqueue_longest_running_processor_seconds{{{OWN}}}) > 180",
-        hold="5m",
+        # A turn is ended after 180 s, and the next one begins.
+        expr=(
+            f"max by ({_BY}, controller) "
+            f"(max_over_time(workqueue_longest_running_processor_seconds{{{OWN}}}[5m])) > 150"
+        ),
+        hold="10m",
         severity="critical",
-        summary="A turn of a controller does not end.",
+        summary="Turns of a controller do not come to an end by themselves.",
         description=(
-            f"A turn of the controller {{{{ $labels.controller }}}} of {_PROCESS} has taken "
-            "{{ $value | humanizeDuration }} so far."
+            f"Turns of the controller {{{{ $labels.controller }}}} of {_PROCESS} take up to "
+            "{{ $value | humanizeDuration }}."
         ),
     ),
     Alert(
@@ -213,7 +217,8 @@ OF_PROCESSES: Final = (
     ),
     Alert(
         name="HedgerowWriteConflict",
-        expr=f"max by ({_BY}, controller) (hedgerow_slowed_keys{{{OWN}}}) > 0",
+        # Between two waits a key is not slow for a moment.
+        expr=f"max by ({_BY}, controller) (max_over_time(hedgerow_slowed_keys{{{OWN}}}[5m])) > 0",
         hold="15m",
         severity="warning",
         summary="Another client keeps reverting what a controller writes.",
