@@ -3,6 +3,7 @@
 Nothing of the original runs here: its recorded objects stand in for it, and its Lease.
 """
 
+import http.client
 import json
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ from tests.e2e.managed_resources.manager import CONTROLLER, Manager
 from tests.e2e.managed_resources.manifests import config_map, managed_resource, named, plain_secret, service_account
 from tests.e2e.managed_resources.original import HOLDER, LEASE, RECORDED, Original, OriginalPolicies, recorded
 from tests.e2e.managed_resources.sandbox import APPLIED, FINALIZER, ManagedResourceSandbox
-from tests.e2e.managed_resources.urls import Manifest
+from tests.e2e.managed_resources.urls import Manifest, collection_of
 from tests.e2e.resource_manager import run_here
 from tests.golden.reference.recordings import DIRECTORY
 
@@ -247,6 +248,45 @@ def test_beside_the_original_everything_has_another_name_but_the_lease(tmp_path:
     assert {each["metadata"]["name"].startswith("hedgerow-") for each in objects} == {True}
     assert "ValidatingWebhookConfiguration" in {each["kind"] for each in objects}
     assert [LEASE] in [rule.get("resourceNames") for rule in role["rules"] if rule["resources"] == ["leases"]]
+
+
+def test_registrations_of_the_original_that_nobody_serves_keep_pods_from_starting(
+    sandbox: ManagedResourceSandbox,
+) -> None:
+    """Why they go before the original does."""
+    registration = unserved_registration(sandbox.namespace)
+    assert pod_status(sandbox) == http.client.CREATED
+
+    sandbox.create(registration)
+    sandbox.wait_for(lambda: pod_status(sandbox) == http.client.INTERNAL_SERVER_ERROR, "pods are refused")
+    sandbox.delete(registration)
+    sandbox.wait_for(lambda: pod_status(sandbox) == http.client.CREATED, "pods are admitted")
+
+
+def pod_status(sandbox: ManagedResourceSandbox) -> int:
+    """The answer of the API server to a pod of hedgerow, which is only tried."""
+    spec = {"containers": [{"name": "hedgerow", "image": "hedgerow:0.1.0"}], "automountServiceAccountToken": False}
+    pod = named("v1", "Pod", sandbox.namespace, "hedgerow", spec=spec)
+    pod["metadata"]["labels"] = {"app": "hedgerow-gardener-resource-manager"}
+    return sandbox.control_plane.request("POST", f"{collection_of(pod)}?dryRun=All", pod)[0]
+
+
+def unserved_registration(namespace: str) -> Manifest:
+    """The original's registration for pods, restricted to a namespace; at its address nobody listens."""
+    here = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": [namespace]}
+    not_its_own = {"key": "app", "operator": "NotIn", "values": ["gardener-resource-manager"]}
+    webhook = {
+        "name": "projected-token-mount.resources.gardener.cloud",
+        "clientConfig": {"url": "https://127.0.0.1:1/webhooks/mount-projected-service-account-token"},
+        "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]}],
+        "namespaceSelector": {"matchExpressions": [here]},
+        "objectSelector": {"matchExpressions": [not_its_own]},
+        "failurePolicy": "Fail",
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1beta1", "v1"],
+    }
+    kind = "MutatingWebhookConfiguration"
+    return named("admissionregistration.k8s.io/v1", kind, "", f"{namespace}-original", webhooks=[webhook])
 
 
 def test_with_another_lease_both_write(
