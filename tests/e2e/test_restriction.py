@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from hedgerow_entrypoints.cli.plan import NOT_TRIED
 from tests.control_plane import PATIENCE, wait_until
 from tests.e2e.permissions import account_kubeconfig, grant_within, refusals_of, user_of
 from tests.e2e.resource_manager import ResourceManager, run_here
@@ -36,6 +37,17 @@ class Restricted:
 @pytest.fixture
 def restricted(sandbox: Sandbox) -> Restricted:
     return Restricted(sandbox)
+
+
+def test_a_namespace_that_does_not_exist_is_warned_of(sandbox: Sandbox) -> None:
+    namespaces = [sandbox.namespace("shop"), f"{sandbox.prefix}-shpo"]
+    connection = {"kubeconfig": str(sandbox.kubeconfig), "namespaces": namespaces}
+
+    with ResourceManager(sandbox.folder, sandbox.configuration(source=connection)) as process:
+        line = process.wait_for_line("Namespace does not exist")
+        process.wait_ready()
+
+    assert (line["level"], line["namespace"], line["connection"]) == ("warning", namespaces[1], "source")
 
 
 def test_what_is_out_of_sight_is_neither_asked_for_nor_touched(sandbox: Sandbox, restricted: Restricted) -> None:
@@ -74,7 +86,7 @@ def test_a_plan_reads_the_configured_cluster_and_its_namespaces(
     configured = run_here(*plan)
     flagged = run_here(*plan, "--kubeconfig", str(sandbox.kubeconfig))
 
-    assert (configured.returncode, configured.stderr) == (2, "2 to create\n")
+    assert (configured.returncode, configured.stderr) == (2, f"{NOT_TRIED}\n2 to create\n")
     assert {action["namespace"] for action in json.loads(configured.stdout)["actions"]} == {restricted.shop}
     assert flagged.stdout == configured.stdout
     assert refusals_of(sandbox.control_plane, restricted.home) == []

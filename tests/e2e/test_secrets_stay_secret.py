@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from hedgerow_entrypoints.cli.plan import NOT_TRIED
 from tests.e2e.canaries import Canaries
 from tests.e2e.gateways import REFUSALS, EchoingGateway
 from tests.e2e.resource_manager import ResourceManager, run_command, run_here
@@ -165,7 +166,7 @@ def test_what_plan_and_simulate_print_holds_no_credential(sandbox: Sandbox, cana
     simulated = run_command("simulate", "networkpolicy", "-f", str(config), "--config", str(config))
     checked = run_command("config", "check", str(config))
 
-    assert (planned.returncode, planned.stderr) == (2, "2 to create\n")
+    assert (planned.returncode, planned.stderr) == (2, f"{NOT_TRIED}\n2 to create\n")
     assert checked.returncode == 0
     assert canaries.seen_in(each.stdout + each.stderr for each in (planned, simulated, checked)) == set()
 

@@ -102,6 +102,12 @@ class Message(Enum):
         "give the role `get` of the namespace `kube-system`, whose uid tells clusters apart",
         "connection error",
     )
+    NAMESPACE_MISSING = (
+        "Namespace does not exist",
+        "warning",
+        "the configuration names it for this cluster, and nothing is done there: correct the name, or create it",
+        "connection namespace",
+    )
     NO_CLUSTER_ID = (
         "Cluster id cannot be determined, trying again",
         "error",

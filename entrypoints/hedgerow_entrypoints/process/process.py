@@ -53,6 +53,7 @@ from hedgerow_entrypoints.process.memory import give_memory_back, keep_searches_
 from hedgerow_entrypoints.process.probing import CONNECTIONS, probes
 from hedgerow_entrypoints.process.settings import ProcessSettings
 from hedgerow_entrypoints.process.source_identity import are_one_cluster, determine_cluster_id
+from hedgerow_entrypoints.process.stated_namespaces import warn_of_missing_namespaces, with_readable_namespaces
 from hedgerow_entrypoints.process.stuck import end_stuck_process
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class Process:
         self._metrics = RuntimeMetrics()
         self._log = get_logger(component)
         self._same_clusters: list[SameCluster] = []
+        self._accesses: dict[str, Access] = {}
+        """The ways to the source and the target."""
         self._election: ElectionEvents | None = None
         self._controllers: ControllerSet | None = None
         """None: the controllers are not declared yet."""
@@ -253,7 +256,9 @@ class Process:
         resync_period = settings.cache_resync_period.total_seconds()
         same_cluster = SameCluster(transport, name, on_forbidden=self._tell_of_unknown_cluster)
         self._same_clusters.append(same_cluster)
-        return Access(same_cluster, settings.namespaces, resync_period, unthrottled, for_webhooks)
+        access = Access(same_cluster, settings.namespaces, resync_period, unthrottled, for_webhooks)
+        self._accesses[name] = access
+        return access
 
     def _tell_of_unknown_cluster(self, connection: str) -> None:
         missing = "missing permission: get namespaces named kube-system"
@@ -310,6 +315,10 @@ class Process:
         passing = [
             *([admission.settle()] if admission else []),
             *(self._announce(runner) for runner in work.runners),
+            *(
+                warn_of_missing_namespaces(each, name, self._component)
+                for name, each in with_readable_namespaces(self._accesses, declared)
+            ),
         ]
         resign = election.resign if election else lambda: None
         try:
