@@ -89,6 +89,8 @@ class Release:
     values: Path
     has_helm: bool
     """Whether the chart renders it; otherwise the command does."""
+    registers_itself: bool
+    """Whether the process makes its certificates, and registers its webhooks."""
 
     @property
     def name(self) -> str:
@@ -101,7 +103,7 @@ class Release:
         if self.has_helm:
             done = by_helm(self.values, *setting, namespace=self.namespace)
         else:
-            crds = ("--include-crds",) if part == "process" else ()
+            crds = ("--include-crds",) if part != "registrations" else ()
             done = run_here(
                 "install", "resource-manager", "-n", self.namespace, "-f", str(self.values), *setting, *crds
             )
@@ -109,10 +111,10 @@ class Release:
         return done.stdout
 
     def install(self) -> None:
-        """Everything but the registrations; these once the process is ready."""
-        self.cluster.kubectl("apply", "-f", "-", input=self.printed("process"))
-        self.wait_until_available()
-        self.cluster.kubectl("apply", "-f", "-", input=self.printed("registrations"))
+        """Everything but the registrations; these once the process is ready, unless that fills them in itself."""
+        for part in ("source",) if self.registers_itself else ("process", "registrations"):
+            self.cluster.kubectl("apply", "-f", "-", input=self.printed(part))
+            self.wait_until_available()
         self.cluster.node.wait_until(self.cluster.is_mutated, "the API server asks no webhook")
 
     def remove(self) -> None:
@@ -144,9 +146,15 @@ class Release:
 
 
 def new_release(
-    cluster: Cluster, namespace: str, *, prefix: str = "", has_helm: bool = False, **webhooks: Any
+    cluster: Cluster,
+    namespace: str,
+    *,
+    prefix: str = "",
+    has_helm: bool = False,
+    registers_itself: bool = False,
+    **webhooks: Any,
 ) -> Release:
-    """A release with a certificate of its own that has not been installed."""
+    """A release with a certificate of its own that has not been installed; `webhooks` are values."""
     folder = cluster.folder / f"{prefix}{namespace}"
     folder.mkdir()
     made = run_here("webhooks", "certificate", "--out", str(folder), "--namespace", namespace, "--name-prefix", prefix)
@@ -165,7 +173,9 @@ def new_release(
         "config": {
             "controllers": {"tokenInvalidator": {"enabled": True}},
             "webhooks": {name: {"enabled": True} for name in WEBHOOKS},
-            "server": {"webhooks": {"shutdownDelay": "3s", "tls": {"provision": "files"}}},
+            "server": {
+                "webhooks": {"shutdownDelay": "3s", "tls": {"provision": "self" if registers_itself else "files"}}
+            },
         },
         "webhooks": {
             "certificateSecret": secret,
@@ -175,4 +185,4 @@ def new_release(
     }
     file = folder / "values.yaml"
     file.write_text(yaml.safe_dump(values), encoding="utf-8")
-    return Release(cluster, namespace, prefix, file, has_helm)
+    return Release(cluster, namespace, prefix, file, has_helm, registers_itself)

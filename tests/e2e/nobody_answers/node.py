@@ -9,7 +9,7 @@ import http.client
 import itertools
 import signal
 import threading
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -125,6 +125,8 @@ class Node:
         folder.mkdir()
         volumes = {each["name"]: each for each in pod["spec"]["volumes"]}
         config_map = self._get("configmaps", namespace, volumes["config"]["configMap"]["name"])
+        for file, text in config_map["data"].items():
+            (folder / file).write_text(text, encoding="utf-8")
         config = yaml.safe_load(config_map["data"]["config.yaml"])
         if "certificates" in volumes:
             pair = self._get("secrets", namespace, volumes["certificates"]["secret"]["secretName"])["data"]
@@ -134,8 +136,12 @@ class Node:
         config["sourceClientConnection"] = {
             "kubeconfig": str(account_kubeconfig(self._plane, namespace, folder, account))
         }
-        delay = config["server"]["webhooks"].get("shutdownDelay", "10s")
-        return ResourceManager(folder, config, name=name, shutdown_delay=delay).__enter__()
+        served = config["server"]["webhooks"]
+        tls = {**served["tls"], "serverCertDir": str(folder)}
+        if tls["provision"] == "self":
+            file = PurePosixPath(tls["self"]["registrations"]).name
+            tls["self"] = {**tls["self"], "registrations": str(folder / file)}
+        return ResourceManager(folder, config, name=name, shutdown_delay=served["shutdownDelay"], tls=tls).__enter__()
 
     def _get(self, plural: str, namespace: str, name: str) -> dict[str, Any]:
         status, answer = self._plane.request("GET", f"/api/v1/namespaces/{namespace}/{plural}/{name}")

@@ -26,8 +26,12 @@ def cluster(servers: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @pytest.fixture(
     params=[
         pytest.param(("garden", {}), id="outside Gardener"),
+        pytest.param(("default", {"registers_itself": True}), id="that registers itself"),
         pytest.param(("kube-system", {"has_helm": True}), id="in kube-system, by Helm"),
-        pytest.param(("seed", {"prefix": "a-", "inGardener": True, "has_helm": True}), id="in a seed, by Helm"),
+        pytest.param(
+            ("seed", {"prefix": "a-", "inGardener": True, "has_helm": True, "registers_itself": True}),
+            id="in a seed, by Helm",
+        ),
         pytest.param(("runtime", {"prefix": "virtual-garden-", "inGardener": True}), id="in a garden"),
     ]
 )
