@@ -51,7 +51,7 @@ from hedgerow.installation.values import Target
 from hedgerow.installation.workload import ROOT_CA, Installed, config_map, deployment, service, service_account
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, Resource, key_of, labels_of
-from hedgerow.machinery.reading import object_at, objects_at
+from hedgerow.machinery.reading import object_at
 
 _RENDERED: Final = (
     *(CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, SERVICES, SERVICE_ACCOUNTS, POD_DISRUPTION_BUDGETS),
@@ -92,21 +92,9 @@ def _made_of_deployment(manifest: Manifest) -> Iterator[NeededObject]:
     yield NeededObject(NAMESPACES, ObjectKey("", namespace), {METADATA_NAME: namespace}, has_other_labels=True)
     for events in (EVENTS, CORE_EVENTS):
         yield NeededObject(events, ObjectKey(namespace, ""))
-    for name in _secrets(manifest):
-        yield NeededObject(SECRETS, ObjectKey(namespace, name))
+    # Those that pods mount, whose names values tell, and that of the certificates that the process makes itself.
+    yield NeededObject(SECRETS, ObjectKey(namespace, ""))
     yield NeededObject(CONFIG_MAPS, ObjectKey(namespace, ROOT_CA))
-
-
-def _secrets(deployment: Manifest) -> Iterator[str]:
-    """The names of the Secrets that pods mount, or that their image is fetched with."""
-    for secret in objects_at(deployment, "spec", "template", "spec", "imagePullSecrets"):
-        yield secret["name"]
-    for volume in objects_at(deployment, "spec", "template", "spec", "volumes"):
-        if name := object_at(volume, "secret").get("secretName"):
-            yield name
-        for source in objects_at(volume, "projected", "sources"):
-            if name := object_at(source, "secret").get("name"):
-                yield name
 
 
 def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifest, ...], tuple[str, ...]]:

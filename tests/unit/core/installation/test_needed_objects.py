@@ -35,7 +35,7 @@ def test_pods_their_controllers_endpoints_secrets_lease_events_and_nodes_are_nee
         "ReplicaSet garden",
         "Pod garden",
         "EndpointSlice garden",
-        "Secret garden/gardener-resource-manager-tls",
+        "Secret garden",
         "Lease",
         "Pod kube-system",
         "CertificateSigningRequest",

@@ -122,7 +122,7 @@ def test_nothing_that_the_process_needs_waits_for_an_answer(data: st.DataObject)
     rendered = manifests(replace(wanted, values=wanted.values.model_copy(update={"part": "all"})), "text")
     assert isinstance(rendered, Success), rendered
     made = rendered.unwrap()
-    registered = parse_registrations(made)
+    registered = parse_registrations(wanted.registrations)
     own = [each for each in made if each["kind"] in RENDERED]
     if wanted.target is not None:
         own = [each for each in own if each["metadata"].get("namespace") != wanted.namespace]
