@@ -44,12 +44,12 @@ def is_empty(registration: Manifest) -> bool:
 
 def trusts(registration: Manifest, authority: x509.Certificate) -> bool:
     """True if every webhook that an object registers trusts an authority."""
-    return all(authority in _trusted(webhook) for webhook in _webhooks(registration))
+    return all(authority in trusted_by(webhook) for webhook in _webhooks(registration))
 
 
 def with_trust(registration: Manifest, authorities: Sequence[x509.Certificate]) -> list[Manifest]:
     """The webhooks of an object, which trust some authorities beside those that they trust already."""
-    return [_trusting(webhook, (*authorities, *_trusted(webhook))) for webhook in _webhooks(registration)]
+    return [_trusting(webhook, (*authorities, *trusted_by(webhook))) for webhook in _webhooks(registration)]
 
 
 def is_as_desired(registration: Manifest, webhooks: Sequence[Manifest]) -> bool:
@@ -63,7 +63,7 @@ def survivors(registrations: Iterable[Manifest], name: str, now: datetime) -> tu
         authority
         for registration in registrations
         for webhook in _webhooks(registration)
-        for authority in _trusted(webhook)
+        for authority in trusted_by(webhook)
     )
     return tuple(each for each in trusted if _common_name(each) == name and not has_expired(each, now))
 
@@ -72,7 +72,7 @@ def _webhooks(registration: Manifest) -> Sequence[Manifest]:
     return [each for each in registration.get(WEBHOOKS) or () if isinstance(each, Mapping)]
 
 
-def _trusted(webhook: Manifest) -> list[x509.Certificate]:
+def trusted_by(webhook: Manifest) -> list[x509.Certificate]:
     """The authorities of a webhook; none where the field cannot be read, which API servers refuse anyway."""
     try:
         return x509.load_pem_x509_certificates(b64decode(text_at(webhook, "clientConfig", "caBundle") or ""))

@@ -1,0 +1,84 @@
+"""The certificate of a server whose pairs come from within its process."""
+
+import asyncio
+from collections.abc import Awaitable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from hedgerow.admission.certificates import (
+    Issue,
+    certificate_authority,
+    certificate_for,
+    certificate_pem,
+    key_pem,
+)
+from hedgerow.admission.provisioning import MakeKeys, NewKey, Replica, ReplicaQuestion, Serve
+from hedgerow.machinery.steps import Now
+from hedgerow_adapters.admission.provisioned import LONGEST, ProvisionedCertificate, provisioning_steps
+from tests.unit.adapters.admission.test_validity import Heard
+
+
+def new_keys(count: int) -> tuple[NewKey, ...]:
+    perform = provisioning_steps(ProvisionedCertificate(Heard()), lambda: True)
+    made: tuple[NewKey, ...] = asyncio.run(_awaited(perform(MakeKeys(count))))
+    return made
+
+
+async def _awaited(reply: Awaitable[Any]) -> Any:
+    return await reply
+
+
+def pair() -> tuple[bytes, bytes]:
+    """A serving pair for an hour."""
+    authority_key, own = new_keys(2)
+    now = datetime.now(UTC)
+    issue = Issue(7, now - timedelta(minutes=1), now + timedelta(hours=1))
+    authority = certificate_authority(authority_key.key, issue)
+    certificate = certificate_for(("server", "10.0.0.1"), own.key.public_key(), authority, issue)
+    return certificate_pem(certificate), key_pem(own.key)
+
+
+def test_before_the_first_pair_nobody_is_ready() -> None:
+    certificate = ProvisionedCertificate(Heard())
+
+    assert certificate.served is None
+    assert certificate.problem == "the serving certificate is not made yet"
+
+
+def test_a_pair_is_shown_from_now_on() -> None:
+    heard = Heard()
+    certificate, (chain, key) = ProvisionedCertificate(heard), pair()
+    before = certificate.context
+
+    assert certificate.serve(chain, key) is None
+
+    assert (certificate.served, certificate.problem) == (chain, None)
+    assert certificate.context is not before
+    assert len(heard.read) == 1
+
+
+@pytest.mark.parametrize("bad", [b"rubbish", b"", b"x" * (LONGEST + 1)], ids=["rubbish", "empty", "long"])
+def test_a_pair_that_cannot_be_used_leaves_the_last_one(bad: bytes) -> None:
+    certificate, (chain, key) = ProvisionedCertificate(Heard()), pair()
+    certificate.serve(chain, key)
+    used = certificate.context
+
+    assert certificate.serve(bad, key) is not None
+    assert certificate.serve(chain, bad) is not None
+    assert certificate.serve(chain, pair()[1]) == "certificate and key cannot be used, or not together"
+
+    assert (certificate.served, certificate.context) == (chain, used)
+
+
+def test_steps_of_others_are_not_performed() -> None:
+    certificate, (chain, key) = ProvisionedCertificate(Heard()), pair()
+    perform = provisioning_steps(certificate, lambda: False)
+
+    async def replies() -> list[object]:
+        return [await perform(ReplicaQuestion()), await perform(Serve(chain, key)), await perform(ReplicaQuestion())]
+
+    assert asyncio.run(replies()) == [Replica(None, leads=False), None, Replica(chain, leads=False)]
+    with pytest.raises(TypeError, match="does not perform Now"):
+        asyncio.run(_awaited(perform(Now())))
