@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 import yaml
 
-from hedgerow.api.kubernetes import SECRETS
+from hedgerow.api.kubernetes import NAMESPACES, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.api.registrations import (
     CONTROLLER_INSTALLATIONS,
@@ -46,7 +46,7 @@ class Garden:
 
     def __init__(self, control_plane: ControlPlane) -> None:
         self.control_plane = control_plane
-        control_plane.kubectl("apply", "-f", "-", input=run_here("crds").stdout)
+        self.define()
         names = {"plural": SEEDS.plural, "singular": "seed", "kind": SEEDS.kind}
         version = {"name": SEEDS.version, "served": True, "storage": True, "schema": {"openAPIV3Schema": _ANYTHING}}
         spec = {"group": SEEDS.group, "scope": "Cluster", "names": names, "versions": [version]}
@@ -63,6 +63,10 @@ class Garden:
         provider = {"type": "aws", "region": "eu-west-1", "zones": ["a"]}
         status = {"clusterIdentity": SEED}
         self.create(SEEDS, {"metadata": {"name": SEED}, "spec": {"provider": provider}, "status": status})
+
+    def define(self) -> None:
+        """Let the API server know what the project defines."""
+        self.control_plane.kubectl("apply", "-f", "-", input=run_here("crds").stdout)
 
     def create(self, resource: Resource, manifest: Manifest) -> None:
         path = object_path(resource, ObjectKey("", manifest["metadata"]["name"])).rpartition("/")[0]
@@ -180,6 +184,25 @@ def test_a_process_that_stops_leaves_no_helm_behind(garden: Garden, tmp_path: Pa
         assert running.terminate() == 0
 
     assert not _runs("31415")
+
+
+def test_what_is_installed_outlives_the_definition_of_installations(garden: Garden, tmp_path: Path) -> None:
+    managed, namespace = ObjectKey(SEED_NAMESPACE, "kept"), ObjectKey("", "extension-kept")
+    garden.install("kept", CONFIG_MAP)
+    with process(garden, tmp_path, build(HELM) / "helm") as running:
+        garden.await_valid("kept", "True")
+        before = garden.get(MANAGED_RESOURCES, managed)["metadata"]["uid"]
+        try:
+            garden.control_plane.kubectl("delete", "crd", str(CONTROLLER_INSTALLATIONS))
+            running.wait_for_line("Warned")
+        finally:
+            garden.define()
+
+        warnings = running.log_lines("Warned", level="warning")
+        assert "DefinitionTerminating" in {line["reason"] for line in warnings}
+        left = [garden.get(resource, key) for resource, key in ((MANAGED_RESOURCES, managed), (NAMESPACES, namespace))]
+        assert left[0]["metadata"]["uid"] == before
+        assert [each["metadata"].get("deletionTimestamp") for each in left] == [None, None]
 
 
 def _runs(words: str) -> bool:
