@@ -120,10 +120,14 @@ class Release:
     def remove(self) -> None:
         """Everything but definitions, registrations first."""
         for part in ("registrations", "process"):
-            objects = [each for each in yaml.safe_load_all(self.printed(part)) if each]
-            kept = [each for each in objects if each["kind"] != "CustomResourceDefinition"]
-            self.cluster.kubectl("delete", "--ignore-not-found", "-f", "-", input=yaml.safe_dump_all(kept))
+            self.remove_part(part)
         self.cluster.node.wait_until(lambda: not self._pods(), f"pods of {self.namespace}/{self.name} stay")
+
+    def remove_part(self, part: str) -> None:
+        """What is printed of a part, but definitions."""
+        objects = [each for each in yaml.safe_load_all(self.printed(part)) if each]
+        kept = [each for each in objects if each["kind"] != "CustomResourceDefinition"]
+        self.cluster.kubectl("delete", "--ignore-not-found", "-f", "-", input=yaml.safe_dump_all(kept))
 
     def _pods(self) -> str:
         return self.cluster.kubectl("get", "pods", "-n", self.namespace, "--selector", f"app={self.name}", "-o", "name")
