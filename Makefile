@@ -87,7 +87,7 @@ lock: ## Pin anew what pyproject.toml and requirements/build.in ask for.
 		-o requirements/mutation.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/build.in -o requirements/build.txt
-	$(BIN)/python -m deploy.image --lock
+	! command -v apt-get >/dev/null || $(BIN)/python -m deploy.image --lock
 
 clean: ## Remove everything that was made.
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -131,7 +131,10 @@ def lay_out(files: dict[str, Path], root: Path) -> None:
     _write(root / "etc/nsswitch.conf", "hosts: files dns\n")
 
 
-_UNPACK: Final = 'dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink --no-same-owner -C "$2"'
+# Without the modes of the archive, the umask of a user other than root would decide which folders are sticky.
+_UNPACK: Final = """
+dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink --no-same-owner --preserve-permissions -C "$2"
+"""
 
 
 def _write(path: Path, text: str) -> None:
