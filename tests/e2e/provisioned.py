@@ -52,10 +52,13 @@ class Installed:
         told = {"secretName": SECRET, "secretNamespace": self.sandbox.home, "registrations": str(self.file)}
         return {"provision": "self", "self": {**told, **own}}
 
-    def process(self, name: str = "resource-manager", **own: Any) -> ResourceManager:
-        """A process that has not been started."""
+    def process(
+        self, name: str = "resource-manager", *, webhook_port: int | None = None, writes: bool = True, **own: Any
+    ) -> ResourceManager:
+        """A process that has not been started; unless a port is given, it is the one that the API server asks."""
         config = self.sandbox.configuration(webhooks=WEBHOOKS)
-        return ResourceManager(self.sandbox.folder, config, name=name, tls=self.tls(**own), webhook_port=self.port)
+        port, folder = webhook_port or self.port, self.sandbox.folder
+        return ResourceManager(folder, config, name=name, writes=writes, tls=self.tls(**own), webhook_port=port)
 
     @contextlib.contextmanager
     def __call__(self, *, webhooks: bool = False) -> Iterator[None]:

@@ -1,12 +1,23 @@
 """A process makes the certificates of its webhooks, and registers these, at a real API server."""
 
-import pytest
+import http.client
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+import pytest
+import yaml
+
+from tests.contract.webhook_server import ServingPair
+from tests.control_plane import PATIENCE, wait_until
 from tests.control_plane.processes import free_ports
 from tests.e2e.admission import CONSIDERED
-from tests.e2e.provisioned import Installed
-from tests.e2e.resource_manager import errors_of
+from tests.e2e.provisioned import CONFIGURATIONS, WEBHOOKS, Installed
+from tests.e2e.resource_manager import ResourceManager, errors_of
 from tests.e2e.sandbox import Sandbox
+
+SHORT: dict[str, Any] = {"certificateLifetime": "10s", "authorityLifetime": "30s"}
 
 
 @pytest.fixture
@@ -16,15 +27,143 @@ def shop(sandbox: Sandbox) -> str:
 
 
 @pytest.fixture
-def installed(sandbox: Sandbox) -> Installed:
+def installed(sandbox: Sandbox) -> Iterator[Installed]:
     """What an installation leaves to the process."""
-    return Installed(sandbox, free_ports(1)[0])
+    own = Installed(sandbox, free_ports(1)[0])
+    with own():
+        yield own
 
 
-def test_a_first_start_with_nothing_there(sandbox: Sandbox, installed: Installed, shop: str) -> None:
-    with installed(), installed.process() as process:
+def test_a_first_start_with_nothing_there(installed: Installed, shop: str) -> None:
+    assert installed.secret() is None
+    with installed.process(writes=False) as process:
         process.wait_ready()
         installed.wait_registered()
         installed.wait_asked(shop)
 
+        assert process.metric("hedgerow_webhook_certificate_not_after_timestamp_seconds") > 0
+        assert installed.bundle() == installed.certificates("ca.crt")
         assert errors_of(process.log_lines()) == []
+
+
+def test_replicas_serve_one_certificate_that_outlives_them(installed: Installed, shop: str) -> None:
+    with installed.process() as first:
+        with installed.process(name="second", webhook_port=free_ports(1)[0]) as second:
+            for each in (first, second):
+                each.wait_ready()
+            installed.wait_asked(shop)
+            (certificate,) = installed.certificates("tls.crt")
+            expiry = certificate.not_valid_after_utc.timestamp()
+            for each in (first, second):
+                assert each.metric("hedgerow_webhook_certificate_not_after_timestamp_seconds") == expiry
+        assert first.terminate() == 0
+
+    with installed.process(name="third") as third:
+        third.wait_ready()
+        installed.wait_asked(shop)
+        assert installed.certificates("tls.crt") == [certificate]
+
+
+def test_no_request_fails_while_certificates_are_renewed_and_authorities_rotated(
+    installed: Installed, shop: str
+) -> None:
+    with installed.process(**SHORT) as process:
+        process.wait_ready()
+        installed.wait_registered()
+        installed.wait_asked(shop)
+        (authority,) = installed.certificates("ca.crt")
+        served, answers = {tuple(installed.certificates("tls.crt"))}, set[int | str]()
+
+        def is_rotated() -> bool:
+            answers.add(installed.replicas(shop))
+            served.add(tuple(installed.certificates("tls.crt")))
+            return authority not in installed.certificates("ca.crt")
+
+        wait_until(is_rotated, timeout=3 * PATIENCE, otherwise=lambda: process.error("the authority stays"))
+
+        assert answers == {2}
+        assert len(served) > 3
+
+
+def test_what_somebody_changes_is_put_back(installed: Installed, shop: str, serving_pair: ServingPair) -> None:
+    with installed.process() as process:
+        process.wait_ready()
+        installed.wait_registered()
+        (before,) = installed.bundle()
+        webhooks = installed.live()["webhooks"]
+        foreign = b64encode(serving_pair.certificate_pem).decode()
+        for webhook in webhooks:
+            webhook["clientConfig"]["caBundle"] = foreign
+        installed.plane.request("PATCH", f"{CONFIGURATIONS}/{installed.name}", {"webhooks": webhooks})
+
+        wait_until(
+            lambda: installed.bundle() == [before],
+            timeout=PATIENCE,
+            otherwise=lambda: process.error("it is not put back"),
+        )
+        installed.wait_asked(shop)
+
+
+@pytest.mark.parametrize("data", [None, {"ca.crt": "cnViYmlzaA==", "tls.crt": "", "tls.key": ""}])
+def test_a_secret_that_is_deleted_or_filled_with_something_else_is_made_anew(
+    installed: Installed, shop: str, data: dict[str, str] | None
+) -> None:
+    with installed.process() as process:
+        process.wait_ready()
+        installed.wait_asked(shop)
+        (before,) = installed.certificates("ca.crt")
+        method, body = ("DELETE", None) if data is None else ("PATCH", {"data": {"ca.key": None, **data}})
+        assert installed.plane.request(method, installed.secret_path, body)[0] == http.client.OK
+
+        def is_made() -> bool:
+            assert installed.replicas(shop) == 2
+            secret = installed.secret()
+            return secret is not None and "ca.key" in secret["data"] and installed.certificates("ca.crt")[0] != before
+
+        wait_until(is_made, timeout=PATIENCE, otherwise=lambda: process.error("no certificates are made"))
+        installed.wait_asked(shop)
+        assert before in installed.certificates("ca.crt")
+        if data is not None:
+            (line,) = process.log_lines("Warned")
+            assert line["reason"] == "WebhookAuthorityMade"
+
+
+def test_a_registration_that_is_missing_is_named_and_the_process_is_ready(installed: Installed) -> None:
+    assert installed.plane.request("DELETE", f"{CONFIGURATIONS}/{installed.name}")[0] == http.client.OK
+    with installed.process() as process:
+        process.wait_ready()
+        line = process.wait_for_line("Could not reconcile")
+
+        assert line["controller"] == "webhook-certificates"
+        assert line["error"].startswith(f"MutatingWebhookConfiguration {installed.name}: does not exist")
+
+
+def test_from_files_to_its_own_certificates_no_request_fails(
+    sandbox: Sandbox, shop: str, tmp_path: Path, serving_pair: ServingPair
+) -> None:
+    installed = Installed(sandbox, free_ports(1)[0], ca_bundle=serving_pair.certificate_pem)
+    config = sandbox.configuration(webhooks=WEBHOOKS)
+    with installed(webhooks=True):
+        with ResourceManager(tmp_path, config, name="files", webhook_port=installed.port) as old:
+            old.wait_ready()
+            installed.wait_asked(shop)
+            with installed.process(name="self", webhook_port=free_ports(1)[0]) as beside:
+                beside.wait_ready()
+                wait_until(
+                    lambda: len(installed.bundle()) == 2,
+                    timeout=PATIENCE,
+                    otherwise=lambda: beside.error("adds nothing"),
+                )
+                assert installed.replicas(shop) == 2
+            assert old.terminate() == 0
+        with installed.process(name="alone") as process:
+            process.wait_ready()
+            installed.wait_asked(shop)
+
+
+def test_a_file_that_registers_something_else_ends_the_start(installed: Installed) -> None:
+    installed.file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}))
+    with installed.process() as process:
+        assert process.wait() == 1
+
+        assert "registers no webhooks" in process.output()
