@@ -7,6 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import yaml
+
 from tests.e2e.servers.build import go_command
 
 _OPERATOR: Final = "example/prometheus-operator-crd/monitoring.coreos.com"
@@ -19,16 +21,25 @@ MODULES: Final = {
     ("k8s.io/autoscaler/vertical-pod-autoscaler@v1.2.1", "h1:t5t0Rsn4b7iQfiVlGdWSEnEx8pjrSM96Sn4Dvo1QH/Q="): (
         "deploy/vpa-v1-crd-gen.yaml",
     ),
+    ("github.com/cert-manager/cert-manager@v1.14.7", "h1:C2L59sMGMdSpd8SPx5qfPAL7ejZaNxJBRd24S7Ws5Ek="): (
+        "deploy/crds/crd-certificates.yaml",
+        "deploy/crds/crd-issuers.yaml",
+    ),
 }
 """The files with definitions, by module and checksum."""
 
 
 def foreign_definitions() -> list[str]:
-    """The texts of all definitions."""
-    return [
+    """The texts of all definitions, without labels: those of cert-manager are for a chart to fill in."""
+    texts = (
         (_folder(module, checksum) / file).read_text(encoding="utf-8")
         for (module, checksum), files in MODULES.items()
         for file in files
+    )
+    definitions = (each for text in texts for each in yaml.safe_load_all(text) if each)
+    return [
+        json.dumps({**each, "metadata": {name: of for name, of in each["metadata"].items() if name != "labels"}})
+        for each in definitions
     ]
 
 

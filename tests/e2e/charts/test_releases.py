@@ -25,7 +25,7 @@ CHOICE = ("--set", "managedResources.clusterAdmin=true")
 
 @pytest.fixture(scope="module")
 def cluster(servers: Path) -> Iterator[ControlPlane]:
-    """An API server of these tests alone, which knows the kinds of Prometheus' operator and of autoscalers."""
+    """An API server of these tests alone, with the kinds of Prometheus' operator, cert-manager and autoscalers."""
     with ControlPlane() as running:
         for text in foreign_definitions():
             running.kubectl("create", "-f", "-", input=text)
@@ -37,7 +37,9 @@ def cluster(servers: Path) -> Iterator[ControlPlane]:
 def serves_all(cluster: ControlPlane) -> bool:
     """Whether the API server serves the kinds that others define."""
     try:
-        cluster.kubectl("get", "servicemonitors,podmonitors,prometheusrules,verticalpodautoscalers", "-A")
+        cluster.kubectl(
+            "get", "certificates,issuers,servicemonitors,podmonitors,prometheusrules,verticalpodautoscalers", "-A"
+        )
     except KubectlError:
         return False
     return True
