@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from hedgerow.api.kubernetes import NAMESPACES
+from hedgerow.api.kubernetes import CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES
 from hedgerow.machinery import deletion_guard as guard
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, is_owned, keys_from, primary_object
@@ -298,11 +298,16 @@ class DeletionGuard:
         return frozenset() if self._is_allowed(key, plan) else guard.deleted_by(plan)
 
     def _cached_reply(self, step: Step[Any]) -> Any:
-        """The reply to a step that reads; none if the caches do not hold everything that it asks for."""
+        """The reply to a step that reads; none if the caches do not hold everything that it asks for.
+
+        Definitions count as there: whatever a decision would delete only then is to be foreseen as well.
+        """
         match step:
             case AtOnce(steps):
                 replies = tuple(map(self._cached_reply, steps))
                 return None if None in replies else replies
+            case ObjectQuestion(resource, key) if resource == CUSTOM_RESOURCE_DEFINITIONS:
+                return Found(({"metadata": {"name": key.name}},))
             case ObjectQuestion(resource, key, cluster) if self._is_cached(resource, cluster, key.namespace):
                 found = self._snapshot.get(resource, key, cluster)
                 return NotAnswered(404, NOT_FOUND, "it is in no cache") if found is None else Found((found,))
