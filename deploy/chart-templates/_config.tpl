@@ -166,6 +166,9 @@ true
 {{- fail "the component configuration has a kubeconfig for the cluster of the process, which nothing mounts: leave it out, as pods have the credentials of their ServiceAccount" -}}
 {{- end -}}
 {{- end -}}
+[% if webhooks %]
+{{- $_ := include "[[ component ]].registered" .root -}}
+[% endif %]
 {{- $server := (include "[[ component ]].facts" .root | fromJson).server -}}
 {{- if regexMatch "^(127\\.|localhost|::1)" (default "" $server.healthProbes.bindAddress) -}}
 {{- fail "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses" -}}

@@ -31,6 +31,8 @@
 {{- $text = replace "name-prefix-[[ process ]]" (include "[[ component ]].name" .) $text -}}
 [% endif %]
 {{- $text = replace "release-namespace" .Release.Namespace $text -}}
+{{- $overrides := .Values.webhooks.overrides -}}
+{{- $names := list -}}
 {{- $objects := dict -}}
 {{- range $registration := get ($text | fromJson) (include "[[ component ]].mode" .) -}}
 {{- if include "[[ component ]].on" (dict "facts" $facts "when" $registration.when) -}}
@@ -39,10 +41,42 @@
 {{- if $bundle -}}
 {{- $entry = set $entry "clientConfig" (set $entry.clientConfig "caBundle" ($bundle | b64enc)) -}}
 {{- end -}}
+{{- range $name := list "*" $entry.name -}}
+{{- with get $overrides $name -}}
+{{- $entry = include "[[ component ]].overridden" (dict "entry" $entry "override" .) | fromJson -}}
+{{- end -}}
+{{- end -}}
+{{- $names = append $names $entry.name -}}
 {{- $objects = set $objects $registration.kind (set $object "webhooks" (append $object.webhooks $entry)) -}}
 {{- end -}}
 {{- end -}}
+{{- range $name, $_ := $overrides -}}
+{{- if not (has $name (append $names "*")) -}}
+{{- fail (printf "webhooks.overrides: no webhook \"%s\" is registered, only %s" $name (default "none" ($names | sortAlpha | join ", "))) -}}
+{{- end -}}
+{{- end -}}
 {{- $objects | toRawJson -}}
+{{- end -}}
+
+{{/* An entry of a registration on other terms, as JSON; selectors are narrowed, never widened: entry, override. */}}
+{{- define "[[ component ]].overridden" -}}
+{{- $entry := .entry -}}
+{{- range $field := list "timeoutSeconds" "failurePolicy" -}}
+{{- with get $.override $field -}}
+{{- $entry = set $entry $field . -}}
+{{- end -}}
+{{- end -}}
+{{- range $field := list "namespaceSelector" "objectSelector" -}}
+{{- with get $.override $field -}}
+{{- $own := default (dict) (get $entry $field) -}}
+{{- $expressions := default (list) $own.matchExpressions -}}
+{{- range $key, $value := .matchLabels -}}
+{{- $expressions = append $expressions (dict "key" $key "operator" "In" "values" (list $value)) -}}
+{{- end -}}
+{{- $entry = set $entry $field (set $own "matchExpressions" (concat $expressions (default (list) .matchExpressions))) -}}
+{{- end -}}
+{{- end -}}
+{{- $entry | toRawJson -}}
 {{- end -}}
 
 {{/* What a process reads that registers its webhooks itself, as JSON; empty: it does not. */}}

@@ -398,6 +398,8 @@ WRONG: Final = {
             "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["*"]}],
         }
     },
+    "a webhook that is not registered": {"webhooks": {"overrides": {"a.example.org": {"timeoutSeconds": 3}}}},
+    "a timeout that API servers refuse": {"webhooks": {"overrides": {"*": {"timeoutSeconds": 31}}}},
     "a digest that is none": {"image": {"digest": "v1"}},
     "a limit that is no quantity": {"resources": {"limits": {"cpu": True}}},
 }

@@ -278,8 +278,19 @@ def configurations(
     )
 
 
+def terms(webhook: RegisteredWebhook) -> dict[str, Any]:
+    """The fields of an entry that say what is asked about, for how long, and what a failure means."""
+    selector = webhook.object_selector
+    return {
+        "namespaceSelector": webhook.namespace_selector.manifest(),
+        **({} if selector is None else {"objectSelector": selector.manifest()}),
+        "failurePolicy": "Ignore" if webhook.ignores_failures else "Fail",
+        "timeoutSeconds": webhook.timeout_seconds,
+    }
+
+
 def _entry(webhook: RegisteredWebhook, client_config: dict[str, Any]) -> dict[str, Any]:
-    selector, reinvocation = webhook.object_selector, webhook.reinvocation_policy
+    reinvocation = webhook.reinvocation_policy
     rules = [
         {
             "apiGroups": list(rule.groups),
@@ -293,12 +304,9 @@ def _entry(webhook: RegisteredWebhook, client_config: dict[str, Any]) -> dict[st
         "name": webhook.name,
         "clientConfig": client_config,
         "rules": rules,
-        "namespaceSelector": webhook.namespace_selector.manifest(),
-        **({} if selector is None else {"objectSelector": selector.manifest()}),
-        "failurePolicy": "Ignore" if webhook.ignores_failures else "Fail",
+        **terms(webhook),
         "matchPolicy": "Equivalent" if webhook.matches_equivalents else "Exact",
         "sideEffects": "None",
-        "timeoutSeconds": webhook.timeout_seconds,
         **({} if reinvocation is None else {"reinvocationPolicy": reinvocation}),
         "admissionReviewVersions": list(webhook.review_versions),
     }

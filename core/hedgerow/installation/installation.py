@@ -3,8 +3,6 @@
 Source: managed-resources §4; webhooks-and-tokens §4.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,6 +14,7 @@ from hedgerow.admission.webhook import Webhook
 from hedgerow.api.definition import CustomResource
 from hedgerow.installation.alerts import Alert
 from hedgerow.installation.dashboard import Row
+from hedgerow.installation.overrides import Overrides, on_terms_of, overridden, override_problems
 from hedgerow.installation.permissions import election_permissions, permissions_of, same_cluster_permissions
 from hedgerow.installation.values import (
     DefinitionValues,
@@ -34,11 +33,6 @@ from hedgerow.machinery.configuration.reading import Document
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.objects import Manifest, ObjectKey
 
-NAMESPACE: Final = "$(namespace)"
-NAME: Final = "$(name)"
-"""Stand for the namespace of the process and the name of its objects in what completes a configuration."""
-REGISTRATIONS: Final = "webhooks.yaml"
-"""The file beside the component configuration out of which a process registers its webhooks itself."""
 _A_TARGET: Final = "the component configuration has a targetClientConnection"
 _NO_TARGET: Final = "the component configuration has no targetClientConnection"
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -179,14 +173,29 @@ class Installation(Generic[V, C]):
         return None
 
     @property
+    def usually_registered(self) -> tuple[RegisteredWebhook, ...]:
+        """The webhooks that API servers call, on their usual terms."""
+        return ()
+
+    @property
+    def usual_registrations(self) -> tuple[Manifest, ...]:
+        """The objects that register them."""
+        return ()
+
+    @property
+    def overrides(self) -> Overrides:
+        """The other terms of webhooks that values ask for."""
+        return self.values.webhooks.overrides if isinstance(self.values, WebhookValues) else {}
+
+    @property
     def registered(self) -> tuple[RegisteredWebhook, ...]:
         """The webhooks that API servers call."""
-        return ()
+        return tuple(overridden(each, self.overrides) for each in self.usually_registered)
 
     @property
     def registrations(self) -> tuple[Manifest, ...]:
         """The objects that register them."""
-        return ()
+        return tuple(on_terms_of(each, self.registered) for each in self.usual_registrations)
 
     @property
     def further_permissions(self) -> tuple[Permission, ...]:
@@ -215,6 +224,7 @@ class Installation(Generic[V, C]):
         """Why the values cannot work together."""
         if self.managed_resources:
             yield from self.managed_resources.problems
+        yield from override_problems(self.overrides, (each.name for each in self.usually_registered))
         if isinstance(self.values, TargetValues):
             secret, is_separate = self.values.target.kubeconfig_secret, self.separate_target is not None
             if is_separate and not secret:
@@ -239,55 +249,3 @@ class Installation(Generic[V, C]):
                 "config.server.healthProbes.bindAddress must not be a loopback address, "
                 "as kubelets ask pods at their own addresses"
             )
-
-
-def folder(process: str) -> str:
-    """Where a process has its configuration and its certificate."""
-    return f"/etc/{process}"
-
-
-def completion(declared: type[Installation[Any, Any]], namespace: str, name: str) -> dict[str, Any]:
-    """What a component configuration gets that leaves it out, for objects of a name in a namespace."""
-    general: dict[str, Any] = {"leaderElection": {"resourceNamespace": NAMESPACE}}
-    if issubclass(declared.values_type, WebhookValues):
-        own = {
-            "secretName": f"{NAME}-webhook-certificates",
-            "secretNamespace": NAMESPACE,
-            "registrations": f"{folder(declared.process)}/config/{REGISTRATIONS}",
-        }
-        tls = {"provision": Provision.SELF.value, "serverCertDir": f"{folder(declared.process)}/certificates"}
-        general["server"] = {"webhooks": {"tls": {**tls, "self": own}}}
-    return _placed(filled(declared.completion, general), namespace, name)
-
-
-def _placed(document: Mapping[str, Any], namespace: str, name: str) -> dict[str, Any]:
-    return {
-        field: _placed(value, namespace, name)
-        if isinstance(value, Mapping)
-        else value.replace(NAMESPACE, namespace).replace(NAME, name)
-        for field, value in document.items()
-    }
-
-
-def filled(document: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """A document with defaults for what it leaves out or leaves empty, the same as the chart's."""
-    result = dict(document) if isinstance(document, Mapping) else {}
-    for name, default in defaults.items():
-        stated = result.get(name)
-        result[name] = filled(stated, default) if isinstance(default, Mapping) else stated or default
-    return result
-
-
-def fingerprint(document: Mapping[str, Any]) -> str:
-    """A checksum of a component configuration, the same as the chart's."""
-    text = json.dumps(_as_go_writes(document), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _as_go_writes(value: Any) -> Any:
-    """Whole numbers without a decimal point."""
-    if isinstance(value, Mapping):
-        return {name: _as_go_writes(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_as_go_writes(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value

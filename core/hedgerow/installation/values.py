@@ -14,6 +14,7 @@ from pydantic import Field
 
 from hedgerow.api.network_policies import ALLOWED, TO_TARGET_API_SERVER
 from hedgerow.api.shape import Items
+from hedgerow.installation.overrides import Override
 from hedgerow.installation.parts import Name, Part, Quantity, Texts
 from hedgerow.installation.pod_values import Placement, PodValues
 from hedgerow.installation.surroundings import Surroundings
@@ -50,6 +51,8 @@ class Webhooks(Part):
 
     certificate_secret: Name
     """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
+    overrides: dict[str, Override] = Field(default_factory=dict)
+    """Other timeoutSeconds, failurePolicy, or narrower selectors of webhooks, by registered name; * names all."""
     ca_bundle: str = ""
     """PEM of the authorities that may have signed it, beside those of the process; empty: those of API servers."""
     issuer: Issuer = Issuer()

@@ -19,7 +19,8 @@ from hedgerow.api.network_policies import (
     FROM_WORLD_TO_PORTS,
 )
 from hedgerow.installation.certificates import registrations_file
-from hedgerow.installation.installation import NOTHING, REGISTRATIONS, Installation, fingerprint, folder
+from hedgerow.installation.completion import REGISTRATIONS, fingerprint, folder
+from hedgerow.installation.installation import NOTHING, Installation
 from hedgerow.installation.pod_values import Probe
 from hedgerow.machinery.configuration.process import Provision
 from hedgerow.machinery.documents.yaml_texts import sorted_yaml

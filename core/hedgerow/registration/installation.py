@@ -53,12 +53,12 @@ class ControllerManagerInstallation(Installation[GardenValues, ControllerManager
     definitions = CUSTOM_RESOURCES
 
     @property
-    def registered(self) -> tuple[RegisteredWebhook, ...]:
-        """The webhooks that API servers call."""
+    def usually_registered(self) -> tuple[RegisteredWebhook, ...]:
+        """The webhooks that API servers call, on their usual terms."""
         return registered_webhooks(self.webhooks)
 
     @property
-    def registrations(self) -> tuple[Manifest, ...]:
+    def usual_registrations(self) -> tuple[Manifest, ...]:
         """The objects that register them."""
         server = WebhookServer(self.name, self.namespace, self.values.webhooks.ca_bundle.encode())
         return webhook_configurations(self.webhooks, server)

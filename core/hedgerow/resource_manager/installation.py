@@ -164,12 +164,12 @@ class ResourceManagerInstallation(Installation[Values, ResourceManagerConfigurat
         return Mode.RUNTIME if self.values.webhooks.in_gardener else Mode.STANDALONE
 
     @property
-    def registered(self) -> tuple[RegisteredWebhook, ...]:
-        """The webhooks that API servers call."""
+    def usually_registered(self) -> tuple[RegisteredWebhook, ...]:
+        """The webhooks that API servers call, on their usual terms."""
         return registered_webhooks(self.mode, self.name, self.namespace, self.configuration.admission)
 
     @property
-    def registrations(self) -> tuple[Manifest, ...]:
+    def usual_registrations(self) -> tuple[Manifest, ...]:
         """The objects that register them."""
         authorities, admission = self.values.webhooks.ca_bundle.encode(), self.configuration.admission
         return build_webhook_configurations(self.mode, self.values.name_prefix, self.namespace, authorities, admission)

@@ -11,7 +11,8 @@ from pydantic import Field
 from hedgerow.admission.registration import RegisteredWebhook, WebhookServer
 from hedgerow.installation import values
 from hedgerow.installation.alerts import object_alert
-from hedgerow.installation.installation import NAMESPACE, Installation
+from hedgerow.installation.completion import NAMESPACE
+from hedgerow.installation.installation import Installation
 from hedgerow.installation.panels import row_of_objects
 from hedgerow.installation.parts import Name
 from hedgerow.installation.values import config_schema
@@ -71,12 +72,12 @@ class RsyslogRelpInstallation(Installation[Values, RsyslogRelpConfiguration]):
     completion: ClassVar[Mapping[str, Any]] = {"controllers": {"heartbeat": {"namespace": NAMESPACE}}}
 
     @property
-    def registered(self) -> tuple[RegisteredWebhook, ...]:
-        """The webhooks that API servers call."""
+    def usually_registered(self) -> tuple[RegisteredWebhook, ...]:
+        """The webhooks that API servers call, on their usual terms."""
         return registered_webhooks(self.webhooks)
 
     @property
-    def registrations(self) -> tuple[Manifest, ...]:
+    def usual_registrations(self) -> tuple[Manifest, ...]:
         """The objects that register them."""
         server = WebhookServer(self.name, self.namespace, self.values.webhooks.ca_bundle.encode())
         return webhook_configurations(self.webhooks, server)

@@ -14,7 +14,7 @@ from hedgerow.extensions.controller_registration import (
     DeploymentVersion,
     controller_registration,
 )
-from hedgerow.installation.installation import completion, filled
+from hedgerow.installation.completion import completion, filled
 from hedgerow.installation.manifests import definitions, manifests
 from hedgerow.installation.values import Rendered, Values
 from hedgerow.installation.workload import Installed

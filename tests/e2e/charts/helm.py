@@ -24,6 +24,15 @@ CASES: Final = {
 _OTHER_CASES: Final = ("target.", "part", "crds.", "managedResources.", "webhooks.", "podDisruptionBudget.enabled")
 
 
+_SELECTOR: Final = {
+    "matchLabels": {"b": "2", "a": "1"},
+    "matchExpressions": [{"key": "quiet", "operator": "DoesNotExist"}, {"key": "c", "operator": "In", "values": ["3"]}],
+}
+_TERMS: Final = {
+    "*": {"timeoutSeconds": 4, "failurePolicy": "Ignore", "namespaceSelector": _SELECTOR, "objectSelector": _SELECTOR}
+}
+
+
 def helm(*arguments: str, kubeconfig: Path | None = None) -> str:
     """What Helm prints."""
     command = [str(build(HELM) / "helm"), *arguments, *(["--kubeconfig", str(kubeconfig)] if kubeconfig else [])]
@@ -47,4 +56,5 @@ def all_at_once(component: str) -> dict[str, Any]:
     """Every value of the table that goes with the others."""
     known = {*leaves(CHARTS[component].declared.values_type())}
     rows = [row for row in ROWS if row.value in known and not row.value.startswith(_OTHER_CASES)]
-    return stated({row.value: row.stated for row in reversed(rows)})
+    terms = {"webhooks.overrides": _TERMS} if "webhooks.overrides" in known else {}
+    return stated({**{row.value: row.stated for row in reversed(rows)}, **terms})

@@ -15,7 +15,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from hedgerow.api.definition import build_definition
-from hedgerow.installation.installation import completion
+from hedgerow.installation.completion import completion
 from hedgerow.installation.monitoring import dashboard_file, rule_file
 from hedgerow.installation.permissions import concerns_anything, election_permissions, merged
 from hedgerow.installation.values import default_values, values_schema

@@ -29,7 +29,7 @@ def explained(values: BaseModel, indentation: str = "") -> Iterator[str]:
     """The lines of a values file, each value below what it means."""
     for name, described in type(values).model_fields.items():
         value, alias = getattr(values, name), described.alias or name
-        yield f"{indentation}# {described.description}"
+        yield from (f"{indentation}# {line}" for line in f"{described.description}".splitlines())
         if isinstance(value, BaseModel):
             yield f"{indentation}{alias}:"
             yield from explained(value, f"{indentation}  ")

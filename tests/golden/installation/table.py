@@ -213,6 +213,14 @@ ROWS: Final = (
         beside={"webhooks.issuer.name": "other"},
     ),
     Row(
+        "webhooks.overrides",
+        {"*": {"timeoutSeconds": 3, "failurePolicy": "Ignore"}},
+        "MutatingWebhookConfiguration",
+        "webhooks.0.timeoutSeconds",
+        3,
+        config=SERVING,
+    ),
+    Row(
         "webhooks.inGardener",
         True,
         "MutatingWebhookConfiguration",

@@ -111,6 +111,7 @@ true
 {{- fail "the component configuration has a kubeconfig for the cluster of the process, which nothing mounts: leave it out, as pods have the credentials of their ServiceAccount" -}}
 {{- end -}}
 {{- end -}}
+{{- $_ := include "controller-manager.registered" .root -}}
 {{- $server := (include "controller-manager.facts" .root | fromJson).server -}}
 {{- if regexMatch "^(127\\.|localhost|::1)" (default "" $server.healthProbes.bindAddress) -}}
 {{- fail "config.server.healthProbes.bindAddress must not be a loopback address, as kubelets ask pods at their own addresses" -}}

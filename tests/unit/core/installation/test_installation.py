@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from hedgerow.installation.installation import NAMESPACE, Installation, completion, filled
+from hedgerow.installation.completion import NAMESPACE, completion, filled
+from hedgerow.installation.installation import Installation
 from hedgerow.installation.manifests import manifests
 from hedgerow.installation.values import Values, WebhookValues
 from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
