@@ -6,7 +6,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from hedgerow.api.kubernetes import CONFIG_MAPS, NAMESPACES, SECRETS
+from hedgerow.api.kubernetes import CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.api.reference_annotations import annotation_key
 from hedgerow.api.registrations import (
@@ -127,6 +127,8 @@ class RecordedInstallation:
 
     def answer(self, question: Question) -> Answer:
         assert isinstance(question, ObjectQuestion)
+        if question.resource == CUSTOM_RESOURCE_DEFINITIONS:
+            return Found(({"metadata": {}},))  # none is being deleted
         if problem := self._fault("get", question.cluster, question.resource):
             return NotAnswered(*problem)
         place = (question.cluster, question.resource, question.key)
