@@ -94,11 +94,12 @@ def provisioning_config(section: SelfProvision) -> ProvisioningConfig:
 def _registrations(path: str) -> tuple[Manifest, ...]:
     loaded = load_manifests([path], stdin=BytesIO())
     if isinstance(loaded, Failure):
-        raise CommandError.of(loaded.failure())
+        raise CommandError(*map(str, loaded.failure()), field=FILE_FIELD)
     found = loaded.unwrap()
     known = {resource.object_kind for resource in REGISTRATIONS.values()}
     for each in found:
         if Kind.of(each.manifest) not in known:
             kind, key = each.manifest["kind"], key_of(each.manifest)
-            raise CommandError(f"{each.source}: {kind} {key} registers no webhooks, or in another version than v1")
+            problem = f"{each.source}: {kind} {key} registers no webhooks, or in another version than v1"
+            raise CommandError(problem, field=FILE_FIELD)
     return tuple(each.manifest for each in found)

@@ -9,9 +9,11 @@ import pytest
 from hedgerow.machinery.configuration.process import (
     BURST,
     QPS,
+    TLS,
     ClientConnection,
     Endpoint,
     LeaderElection,
+    SelfProvision,
     Server,
     WebhookEndpoint,
 )
@@ -144,4 +146,29 @@ SERVED = "webhooks are served on this port"
 def test_two_servers_on_one_port_are_an_error(server: Server, expected: list[tuple[str, int, str]]) -> None:
     assert [str(each) for each in server.problems("server", Purpose.RUN)] == [
         f"{path}: Invalid value: {port}: {detail}" for path, port, detail in expected
+    ]
+
+
+def tls(purpose: Purpose = Purpose.RUN, **fields: Any) -> list[str]:
+    return [str(each) for each in TLS(**fields).problems("tls", purpose)]
+
+
+def test_a_process_that_makes_its_certificates_is_told_where_and_for_whom() -> None:
+    assert tls(provision="self") == [
+        f"tls.self.{name}: Required value: must be set with provision: self"
+        for name in ("secretName", "secretNamespace", "registrations")
+    ]
+    own = SelfProvision(secret_name="certificates", secret_namespace="garden", registrations="webhooks.yaml")  # noqa: S106 -- names
+    assert tls(provision="self", self_provision=own) == []
+
+
+@pytest.mark.parametrize("provision", ["files", "cert-manager"])
+def test_other_certificates_need_no_secret(provision: str) -> None:
+    assert tls(provision=provision) == []
+    assert tls(Purpose.OFFLINE, provision="self") == []
+
+
+def test_nobody_else_provides_for_certificates() -> None:
+    assert tls(provision="nobody") == [
+        'tls.provision: Unsupported value: "nobody": supported values: "self", "cert-manager", "files"'
     ]
