@@ -399,6 +399,10 @@ WRONG: Final = {
         }
     },
     "a webhook that is not registered": {"webhooks": {"overrides": {"a.example.org": {"timeoutSeconds": 3}}}},
+    "a failure that keeps pods of the process from starting": {
+        "config": {"webhooks": {"podSchedulerName": {"enabled": True}}},
+        "webhooks": {"overrides": {"*": {"failurePolicy": "Fail"}}},
+    },
     "a timeout that API servers refuse": {"webhooks": {"overrides": {"*": {"timeoutSeconds": 31}}}},
     "a digest that is none": {"image": {"digest": "v1"}},
     "a limit that is no quantity": {"resources": {"limits": {"cpu": True}}},

@@ -14,7 +14,7 @@ from hedgerow.admission.webhook import Webhook
 from hedgerow.api.definition import CustomResource
 from hedgerow.installation.alerts import Alert
 from hedgerow.installation.dashboard import Row
-from hedgerow.installation.overrides import Overrides, on_terms_of, overridden, override_problems
+from hedgerow.installation.overrides import Overrides, on_terms_of, overridden, override_problems, strictness_problems
 from hedgerow.installation.permissions import election_permissions, permissions_of, same_cluster_permissions
 from hedgerow.installation.values import (
     DefinitionValues,
@@ -225,6 +225,7 @@ class Installation(Generic[V, C]):
         if self.managed_resources:
             yield from self.managed_resources.problems
         yield from override_problems(self.overrides, (each.name for each in self.usually_registered))
+        yield from strictness_problems(self.overrides, self.usually_registered)
         if isinstance(self.values, TargetValues):
             secret, is_separate = self.values.target.kubeconfig_secret, self.separate_target is not None
             if is_separate and not secret:

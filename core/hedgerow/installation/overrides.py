@@ -69,6 +69,16 @@ def on_terms_of(registration: Manifest, webhooks: Iterable[RegisteredWebhook]) -
     return {**registration, "webhooks": entries}
 
 
+def strictness_problems(overrides: Overrides, usual: Iterable[RegisteredWebhook]) -> Iterator[str]:
+    """Which webhooks may not fail: those that usually ignore it are asked about pods that the process needs to run."""
+    for webhook in usual:
+        if webhook.ignores_failures and not overridden(webhook, overrides).ignores_failures:
+            yield (
+                f'webhooks.overrides: failurePolicy of the webhook "{webhook.name}" must be Ignore, '
+                "as it is asked about pods without which the process does not run"
+            )
+
+
 def override_problems(overrides: Overrides, registered: Iterable[str]) -> Iterator[str]:
     """Why overrides cannot be applied to the webhooks of these names."""
     names = sorted(registered)

@@ -34,10 +34,14 @@
 {{- if $bundle -}}
 {{- $entry = set $entry "clientConfig" (set $entry.clientConfig "caBundle" ($bundle | b64enc)) -}}
 {{- end -}}
+{{- $usual := $entry.failurePolicy -}}
 {{- range $name := list "*" $entry.name -}}
 {{- with get $overrides $name -}}
 {{- $entry = include "resource-manager.overridden" (dict "entry" $entry "override" .) | fromJson -}}
 {{- end -}}
+{{- end -}}
+{{- if and (eq $usual "Ignore") (ne $entry.failurePolicy "Ignore") -}}
+{{- fail (printf "webhooks.overrides: failurePolicy of the webhook \"%s\" must be Ignore, as it is asked about pods without which the process does not run" $entry.name) -}}
 {{- end -}}
 {{- $names = append $names $entry.name -}}
 {{- $objects = set $objects $registration.kind (set $object "webhooks" (append $object.webhooks $entry)) -}}

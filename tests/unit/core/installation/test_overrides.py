@@ -1,11 +1,12 @@
 """Other terms for webhooks: what API servers wait for, whom they ask about, and what they do without an answer."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hedgerow.admission.registration import RegisteredWebhook
-from hedgerow.installation.overrides import Override, on_terms_of, overridden, override_problems
+from hedgerow.installation.overrides import Override, on_terms_of, overridden, override_problems, strictness_problems
 from hedgerow.machinery.selectors import LabelSelector, Operator, Requirement
 from tests.golden.installation.chart import CHARTS
 
@@ -59,6 +60,17 @@ def test_a_registration_has_the_terms_of_its_webhooks_and_keeps_what_else_it_say
 def test_what_cannot_be_applied_is_named(overrides: dict[str, Override], problem: str) -> None:
     assert [*override_problems(overrides, ["b", "a"])] == [problem]
     assert [*override_problems({"a": override(namespaceSelector=TEAM)}, ["a"])] == []
+
+
+def test_a_webhook_that_everything_waits_for_goes_on_to_ignore_failures() -> None:
+    lenient, strict = replace(WEBHOOK, ignores_failures=True), {"*": override(failurePolicy="Fail")}
+
+    problem = (
+        'webhooks.overrides: failurePolicy of the webhook "a.example.org" must be Ignore, '
+        "as it is asked about pods without which the process does not run"
+    )
+    assert [*strictness_problems(strict, [lenient, WEBHOOK])] == [problem]
+    assert [*strictness_problems({**strict, "a.example.org": override(failurePolicy="Ignore")}, [lenient])] == []
 
 
 def test_an_installation_is_checked_and_registered_on_the_new_terms() -> None:
