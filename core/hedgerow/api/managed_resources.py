@@ -81,6 +81,13 @@ def class_of(managed_resource: Manifest) -> str:
     return named if isinstance(named, str) and named else DEFAULT_CLASS
 
 
+def is_taken_up(managed_resource: Manifest) -> bool:
+    """True if an instance of any class has held a ManagedResource, or told of it in its status."""
+    finalizers = (managed_resource.get("metadata") or {}).get("finalizers")
+    held_by = finalizers if isinstance(finalizers, list) else ()
+    return bool(managed_resource.get("status")) or any(str(each).startswith(FINALIZER) for each in held_by)
+
+
 @dataclass(frozen=True, slots=True)
 class ClassFilter:
     """Which ManagedResources concern an instance of one class."""

@@ -25,6 +25,7 @@ from hedgerow.api.managed_resources import (
     RESOURCES_PROGRESSING,
     ClassFilter,
     is_ignored,
+    is_taken_up,
     transform_managed_resource,
 )
 from hedgerow.api.references import origin_of
@@ -131,7 +132,10 @@ def managed_resource_changed(class_filter: ClassFilter) -> Callable[[Change], bo
 
     def passes(change: Change) -> bool:
         latest = change.new or change.old
-        return latest is not None and class_filter.passes(latest) and changed(change)
+        if latest is None or not changed(change):
+            return False
+        is_unserved = change.old is None and not is_taken_up(latest)
+        return class_filter.passes(latest) or is_unserved
 
     return passes
 

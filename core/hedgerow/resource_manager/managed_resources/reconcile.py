@@ -37,6 +37,7 @@ from hedgerow.resource_manager.managed_resources.reconciliation import (
 )
 from hedgerow.resource_manager.managed_resources.secrets import decode, desired_state, read_secrets
 from hedgerow.resource_manager.managed_resources.unchanged import completed_state, is_unchanged
+from hedgerow.resource_manager.managed_resources.unserved import unserved
 
 
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[ManagedResourceConfig]) -> Plan:
@@ -60,8 +61,10 @@ async def _reconciled(mr: Reconciliation) -> Plan:  # noqa: PLR0911 -- one for e
     objects of the same names belong to somebody else.
     """
     class_filter = mr.config.class_filter
-    if mr.is_deleted or not class_filter.passes(mr.manifest):
+    if mr.is_deleted:
         return Plan()
+    if not class_filter.passes(mr.manifest):
+        return unserved(mr)
     operation = annotations_of(mr.manifest).get(OPERATION)
     if operation == "wait-for-state":
         return Plan(state=mr.state)

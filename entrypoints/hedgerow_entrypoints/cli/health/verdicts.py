@@ -8,13 +8,13 @@ from typing import Final, NamedTuple, TypeAlias
 from hedgerow.api.kubernetes import PODS
 from hedgerow.api.managed_resource_status import check, check_progressing
 from hedgerow.api.managed_resources import (
-    FINALIZER,
     MANAGED_RESOURCES,
     RESOURCES_APPLIED,
     RESOURCES_PROGRESSING,
     SKIP_HEALTH_CHECK,
     ClassFilter,
     class_of,
+    is_taken_up,
 )
 from hedgerow.api.references import references_of
 from hedgerow.machinery.conditions import ConditionStatus, conditions_of, find
@@ -124,9 +124,7 @@ def _unhandled(managed_resource: Manifest, own_class: ClassFilter | None) -> str
     """That an instance leaves a ManagedResource alone because of its class; or that, so far, every one does."""
     if own_class and not own_class.passes(managed_resource):
         return f"class {class_of(managed_resource)} is not handled by this instance"
-    finalizers = (managed_resource.get("metadata") or {}).get("finalizers")
-    held_by = finalizers if isinstance(finalizers, list) else ()
-    if managed_resource.get("status") or any(str(each).startswith(FINALIZER) for each in held_by):
+    if is_taken_up(managed_resource):
         return None
     return f"no instance has taken up class {class_of(managed_resource)}"
 

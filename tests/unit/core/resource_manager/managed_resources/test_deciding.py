@@ -17,6 +17,7 @@ from hedgerow.api.managed_resources import (
 )
 from hedgerow.api.resources_v1alpha1 import MANAGED_RESOURCE
 from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.plan import Plan
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.resource_manager.managed_resources.reconciliation import ManagedResourceConfig
 from hedgerow_adapters.protocol import requests
@@ -215,6 +216,30 @@ class TestClasses:
 
         assert made.turn().requests == 0
         assert "status" not in made.managed_resource()
+
+    def test_what_no_instance_takes_up_in_time_is_warned_of_once(self) -> None:
+        made = Harness()
+        made.put(secret(objects=[config_map("a")]), managed_resource("secret", **{"class": "sede"}))
+
+        waiting = made.turn()
+        made.clock.advance(599)
+        almost = made.turn()
+        made.clock.advance(1)
+        late = made.turn()
+
+        assert (waiting.plan.requeue_after, almost.plan.requeue_after, late.plan.requeue_after) == (600, 1, None)
+        assert (waiting.events, almost.events) == ((), ())
+        assert late.events == (
+            'Warning ClassNotHandled: class "sede" is not handled: no instance has taken this ManagedResource up',
+        )
+
+    def test_what_another_instance_has_taken_up_needs_no_warning(self) -> None:
+        made = Harness()
+        taken_up = managed_resource("secret", **{"class": "seed"})
+        taken_up["metadata"]["finalizers"] = [f"{FINALIZER}-seed"]
+        made.put(secret(objects=[config_map("a")]), taken_up)
+
+        assert made.turn().plan == Plan()
 
     def test_mr_15_the_new_instance_applies_what_the_old_one_has_let_go(self) -> None:
         old = applied()

@@ -43,6 +43,7 @@ def annotated(**annotations: str) -> Manifest:
 
 
 PLAIN: Final = managed_resource()
+NEW: Final = {**managed_resource("other"), "status": {}}
 IGNORED: Final = annotated(**{IGNORE: "true"})
 CHANGES: Final = {
     "creation": (None, PLAIN, True),
@@ -68,6 +69,9 @@ CHANGES: Final = {
         True,
     ),
     "of another class": (None, managed_resource("other"), False),
+    "of another class, and new": (None, NEW, True),
+    "of another class, and resynced": (NEW, NEW, False),
+    "of another class, and changed": (NEW, {**NEW, "metadata": {**NEW["metadata"], "generation": 2}}, False),
     "moved away": (
         managed_resource(finalizers=[FINALIZER]),
         managed_resource("other", finalizers=[FINALIZER], generation=2),

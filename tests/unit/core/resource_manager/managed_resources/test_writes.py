@@ -355,7 +355,7 @@ def test_a_managed_resource_of_another_class_is_not_touched(annotations: dict[st
 
     report = made.turn()
 
-    assert (report.requests, report.plan.requeue_after) == (0, None)
+    assert (report.requests, report.plan.requeue_after) == (0, 600), "that nobody takes it up is told then"
 
 
 class CachesOfTwoTimes:
