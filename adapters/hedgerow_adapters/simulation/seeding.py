@@ -56,13 +56,13 @@ def seeded_cluster(
     """A cluster with the objects and their Namespaces, and the objects that no API server would have stored.
 
     It serves Kubernetes' own kinds, those that the objects define, those of the objects and the `later` ones, those
-    without which a controller does not run, and ManagedResources if one creates them. By default its clock stands
+    without which a controller does not run, and ManagedResources if one creates or lists them. By default its clock stands
     still. Objects that are being deleted are so in the cluster.
     """
     known = (objects, [*objects, *later]) if later else (objects,)
     watches = [watch for controller in controllers for watch in controller.watches]
     relied_on = {watch.resource for watch in watches if not watch.may_be_absent}
-    if any(_creates(controller, MANAGED_RESOURCES) for controller in controllers):
+    if any(_asks_for(controller, MANAGED_RESOURCES) for controller in controllers):
         relied_on.add(MANAGED_RESOURCES)
     further = {kind.resource: kind for each in known for kind in _further_kinds(each, relied_on)}
     cluster = InMemoryCluster(resources=(*DEFAULT_RESOURCES, *further.values()), now=now, history=_REMEMBERED)
@@ -93,11 +93,11 @@ def _recall_versions(cluster: InMemoryCluster, objects: Iterable[LoadedObject]) 
     cluster.restore(Backup(max(backup.revision, *given.values()), held))
 
 
-def _creates(controller: Controller[Any], resource: Resource) -> bool:
+def _asks_for(controller: Controller[Any], resource: Resource) -> bool:
     granted = (
         each for each in controller.permissions if (each.group, each.plural) == (resource.group, resource.plural)
     )
-    return any("create" in each.verbs for each in granted)
+    return any({"create", "list"}.intersection(each.verbs) for each in granted)
 
 
 def applied(cluster: InMemoryCluster, objects: Sequence[LoadedObject]) -> tuple[LoadProblem, ...]:

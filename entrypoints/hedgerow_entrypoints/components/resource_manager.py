@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 def _garbage_collector(settings: ResourceManagerConfiguration, _cluster_id: str) -> Controller[Any]:
     from hedgerow.resource_manager.garbage_collection.controller import GarbageCollectorConfig, garbage_collector
 
-    period = _set(sync_period=settings.controllers.garbage_collector.sync_period)
-    return garbage_collector(GarbageCollectorConfig(namespaces=settings.looked_after.namespaces, **period))
+    config = GarbageCollectorConfig(
+        namespaces=settings.looked_after.namespaces,
+        has_managed_resources=settings.target is None,
+        **_set(sync_period=settings.controllers.garbage_collector.sync_period),
+    )
+    return garbage_collector(config)
 
 
 def _health(settings: ResourceManagerConfiguration, cluster_id: str, *, progressing: bool = False) -> Controller[Any]:

@@ -70,6 +70,9 @@ class GarbageCollectorConfig:
     """The only namespaces that it looks at; none: all."""
     minimum_lifetime: timedelta = MINIMUM_LIFETIME
     """Younger objects are spared: their users may be about to be written."""
+    has_managed_resources: bool = False
+    """True if ManagedResources are of this cluster. Where their definition is lost, their Secrets are not garbage: they
+    alone say what has been delivered."""
 
 
 def user_resources(*, old_cron_jobs: bool) -> tuple[Resource, ...]:
@@ -198,7 +201,7 @@ async def _found(
 ) -> _Objects | Failure:
     """All objects of resources in the configured namespaces, or why a list failed.
 
-    A cluster may serve neither ManagedResources nor old CronJobs. All other kinds are built in, and never absent.
+    Built-in kinds are never absent.
     """
     questions = tuple(
         ListQuestion(resource, Cluster.TARGET, namespace, label_selector, metadata_only=True)
@@ -209,10 +212,14 @@ async def _found(
     for question, answer in zip(questions, await AtOnce(questions), strict=True):
         if isinstance(answer, Found):
             found.setdefault(question.resource, []).extend(answer.objects)
-        elif not answer.is_not_found or question.resource not in {MANAGED_RESOURCES, OLD_CRON_JOBS}:
+        elif not answer.is_not_found or question.resource not in _that_may_be_absent(config):
             key = ObjectKey(question.namespace, "")
             return retryable_failure(question.resource, key, f"cannot be listed: {answer.message}")
     return found
+
+
+def _that_may_be_absent(config: GarbageCollectorConfig) -> tuple[Resource, ...]:
+    return (OLD_CRON_JOBS,) if config.has_managed_resources else (OLD_CRON_JOBS, MANAGED_RESOURCES)
 
 
 def _failures(results: Iterable[WriteResult]) -> tuple[Failure, ...]:

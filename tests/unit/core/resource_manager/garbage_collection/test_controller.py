@@ -131,6 +131,17 @@ def test_there_are_no_managed_resources_where_they_are_not_served() -> None:
     assert left(clusters) == set()
 
 
+def test_secrets_stay_while_the_definition_of_managed_resources_is_lost() -> None:
+    clusters = landscape(candidate("one"))
+    del clusters.target[MANAGED_RESOURCES]
+
+    course = take_turn(clusters, garbage_collector(GarbageCollectorConfig(has_managed_resources=True)), SINGLETON)
+
+    assert left(clusters) == {"shop/one"}
+    assert course.end.failures[0].resource == MANAGED_RESOURCES
+    assert course.end.failures[0].retryable
+
+
 @pytest.mark.parametrize("resource", [each for each in USERS if each != MANAGED_RESOURCES], ids=str)
 def test_a_built_in_kind_that_seems_not_to_be_served_keeps_everything(resource: Resource) -> None:
     clusters = landscape(candidate("one"))
