@@ -43,7 +43,18 @@ DEFAULTS = {
         "webhooks": {
             "bindAddress": "",
             "port": 9449,
-            "tls": {"serverCertDir": "", "clientCAFile": ""},
+            "tls": {
+                "provision": "files",
+                "self": {
+                    "secretName": "",
+                    "secretNamespace": "",
+                    "registrations": "",
+                    "certificateLifetime": "2160h0m0s",
+                    "authorityLifetime": "8760h0m0s",
+                },
+                "serverCertDir": "",
+                "clientCAFile": "",
+            },
             "shutdownDelay": "10s",
         },
         "healthProbes": {"bindAddress": "", "port": 8081},
