@@ -56,7 +56,7 @@ def seeded_cluster(
     """A cluster with the objects and their Namespaces, and the objects that no API server would have stored.
 
     It serves Kubernetes' own kinds, those that the objects define, those of the objects and the `later` ones, those
-    without which a controller does not run, and ManagedResources if one creates or lists them. By default its clock stands
+    without which a controller does not run, and ManagedResources if one asks for them. By default its clock stands
     still. Objects that are being deleted are so in the cluster.
     """
     known = (objects, [*objects, *later]) if later else (objects,)
