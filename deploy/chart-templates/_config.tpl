@@ -155,6 +155,18 @@ true
 {{- if and (not $separate) (has .root.Values.part (list "target" "access")) -}}
 {{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
 {{- end -}}
+[% if webhooks %]
+{{- if eq "self" (include "[[ component ]].provision" .root) -}}
+{{- $own := (include "[[ component ]].config" .root | fromJson).server.webhooks.tls.self -}}
+{{- $known := (.root.Files.Get "files/configuration.json" | fromJson).completion.server.webhooks.tls.self -}}
+{{- if ne $own.registrations $known.registrations -}}
+{{- fail "config.server.webhooks.tls.self.registrations must be left out, as the installation mounts the file" -}}
+{{- end -}}
+{{- if ne $own.secretNamespace .root.Release.Namespace -}}
+{{- fail "config.server.webhooks.tls.self.secretNamespace must be left out, as the Secret is beside the process" -}}
+{{- end -}}
+{{- end -}}
+[% endif %]
 [% if webhooks and target %]
 {{- if and (eq "cert-manager" (include "[[ component ]].provision" .root)) $separate (not .root.Values.webhooks.caBundle) -}}
 {{- fail "webhooks.caBundle must name the authorities, as cert-manager cannot do so in a separate target cluster; with server.webhooks.tls.provision: self the process does" -}}

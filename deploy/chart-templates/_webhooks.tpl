@@ -18,7 +18,11 @@
 {{/* Who provides for the serving certificate; empty: no webhook is served. */}}
 {{- define "[[ component ]].provision" -}}
 {{- if include "[[ component ]].serves" . -}}
-{{ (include "[[ component ]].facts" . | fromJson).server.webhooks.tls.provision }}
+{{- $provision := (include "[[ component ]].facts" . | fromJson).server.webhooks.tls.provision -}}
+{{- if not (has $provision (list [% for each in provisions %]"[[ each ]]"[[ "" if loop.last else " " ]][% endfor %])) -}}
+{{- fail (printf "config.server.webhooks.tls.provision must be one of [[ provisions | join(", ") ]], got %q" (toString $provision)) -}}
+{{- end -}}
+{{ $provision }}
 {{- end -}}
 {{- end -}}
 

@@ -367,6 +367,11 @@ def is_refused(control_plane: ControlPlane, manifest: Mapping[str, Any]) -> bool
     return False
 
 
+def self_provided(**own: str) -> dict[str, Any]:
+    """A component configuration with a webhook whose certificate the process makes itself."""
+    return {"webhooks": {"seccompProfile": {"enabled": True}}, "server": {"webhooks": {"tls": {"self": own}}}}
+
+
 WRONG: Final = {
     "a field that nobody knows": {"replica": 3},
     "a value of another type": {"replicas": "three"},
@@ -404,6 +409,9 @@ WRONG: Final = {
         "webhooks": {"overrides": {"*": {"failurePolicy": "Fail"}}},
     },
     "a timeout that API servers refuse": {"webhooks": {"overrides": {"*": {"timeoutSeconds": 31}}}},
+    "a slip of the pen about certificates": {"config": {"server": {"webhooks": {"tls": {"provision": "sefl"}}}}},
+    "a file that nothing mounts": {"config": self_provided(registrations="/etc/registrations.yaml")},
+    "a Secret in another namespace": {"config": self_provided(secretNamespace="kube-system")},
     "a digest that is none": {"image": {"digest": "v1"}},
     "a limit that is no quantity": {"resources": {"limits": {"cpu": True}}},
 }
@@ -430,3 +438,15 @@ def test_wrong_values_are_refused_by_both(tmp_path: Path, component: str, values
     for rendering in (by_helm(file, chart=component), by_command(file, component=component)):
         assert (rendering.returncode, rendering.stdout) == (1, "")
         assert "rror: " in rendering.stderr
+
+
+def test_registrations_follow_from_a_known_provision_alone_whatever_the_schema_lets_pass(tmp_path: Path) -> None:
+    config = {"webhooks": {"seccompProfile": {"enabled": True}}}
+    file = written(tmp_path, RESOURCE_MANAGER, {"config": config})
+    slip = ("--set", "config.server.webhooks.tls.provision=Self")
+
+    with_schema, without = by_helm(file, *slip), by_helm(file, *slip, "--skip-schema-validation")
+
+    assert "/config/server/webhooks/tls/provision" in with_schema.stderr
+    assert (without.returncode, without.stdout) == (1, "")
+    assert 'provision must be one of self, cert-manager, files, got "Self"' in without.stderr

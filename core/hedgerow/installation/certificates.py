@@ -12,12 +12,24 @@ from typing import Any, Final
 
 from hedgerow.admission.certificates import dns_names
 from hedgerow.api.kubernetes import CERTIFICATES, ISSUERS
+from hedgerow.installation.completion import mounted_registrations
 from hedgerow.installation.installation import Installation
 from hedgerow.installation.values import Webhooks
 from hedgerow.machinery.configuration.process import Provision
 from hedgerow.machinery.objects import Manifest, Resource
 
 _INJECTED: Final = "cert-manager.io/inject-ca-from"
+
+
+def certificate_problems(installation: Installation[Any, Any]) -> Iterator[str]:
+    """Why a process cannot use what the installation gives it to make its certificates."""
+    if installation.provision is not Provision.SELF:
+        return
+    own, path = installation.server.webhooks.tls.self_provision, "config.server.webhooks.tls.self"
+    if own.registrations != mounted_registrations(installation.process):
+        yield f"{path}.registrations must be left out, as the installation mounts the file"
+    if own.secret_namespace != installation.namespace:
+        yield f"{path}.secretNamespace must be left out, as the Secret is beside the process"
 
 
 def registrations(installation: Installation[Any, Any]) -> tuple[Manifest, ...]:

@@ -24,6 +24,11 @@ def folder(process: str) -> str:
     return f"/etc/{process}"
 
 
+def mounted_registrations(process: str) -> str:
+    """Where a process finds the registrations of its webhooks."""
+    return f"{folder(process)}/config/{REGISTRATIONS}"
+
+
 def completion(declared: type[Installation[Any, Any]], namespace: str, name: str) -> dict[str, Any]:
     """What a component configuration gets that leaves it out, for objects of a name in a namespace."""
     general: dict[str, Any] = {"leaderElection": {"resourceNamespace": NAMESPACE}}
@@ -31,7 +36,7 @@ def completion(declared: type[Installation[Any, Any]], namespace: str, name: str
         own = {
             "secretName": f"{NAME}-webhook-certificates",
             "secretNamespace": NAMESPACE,
-            "registrations": f"{folder(declared.process)}/config/{REGISTRATIONS}",
+            "registrations": mounted_registrations(declared.process),
         }
         tls = {"provision": Provision.SELF.value, "serverCertDir": f"{folder(declared.process)}/certificates"}
         general["server"] = {"webhooks": {"tls": {**tls, "self": own}}}

@@ -5,6 +5,7 @@ Source: managed-resources §4, §19; webhooks-and-tokens §4, §4.4; Kubernetes 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 from returns.result import Failure, Result, Success
@@ -37,7 +38,7 @@ from hedgerow.api.kubernetes import (
     SERVICE_ACCOUNTS,
     SERVICES,
 )
-from hedgerow.installation.certificates import certificate_objects
+from hedgerow.installation.certificates import certificate_objects, certificate_problems
 from hedgerow.installation.certificates import registrations as registration_objects
 from hedgerow.installation.permissions import Holder, concerns_anything, role_with, roles
 from hedgerow.installation.surrounding_objects import (
@@ -103,7 +104,7 @@ def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifes
     That no webhook blocks the process is found out about the whole installation, whichever part is requested.
     """
     part, target = installation.part, installation.target
-    if problem := next(installation.problems, ""):
+    if problem := next(chain(installation.problems, certificate_problems(installation)), ""):
         return Failure((problem,))
     process = tuple(_marked(installation, each) for each in _process(installation, config_text))
     access = tuple(_marked(installation, each) for each in _access(installation, target)) if target else ()

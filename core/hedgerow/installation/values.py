@@ -18,10 +18,12 @@ from hedgerow.installation.overrides import Override
 from hedgerow.installation.parts import Name, Part, Quantity, Texts
 from hedgerow.installation.pod_values import Placement, PodValues
 from hedgerow.installation.surroundings import Surroundings
-from hedgerow.machinery.configuration.process import PORTS
+from hedgerow.machinery.configuration.process import PORTS, Provision
 from hedgerow.machinery.configuration.reading import Document, Schema, document_schema, nullable
 
 _PORT: Final = nullable({"type": "integer", "minimum": PORTS[0], "maximum": PORTS[-1]})
+_PROVISION: Final = {"enum": [*map(str, Provision), "", None]}
+"""Registrations follow from it: a slip of the pen must not lead to some that nobody provides for."""
 EVERYTHING: Final = (
     {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
     {"nonResourceURLs": ["*"], "verbs": ["*"]},
@@ -32,8 +34,10 @@ EVERYTHING: Final = (
 def config_schema(document: type[Document]) -> dict[str, Any]:
     """The schema of a component configuration among the values."""
     schema: Schema = document_schema(document)
-    for endpoint in schema["properties"]["server"]["properties"].values():
+    endpoints = schema["properties"]["server"]["properties"]
+    for endpoint in endpoints.values():
         endpoint["properties"]["port"] = _PORT
+    endpoints["webhooks"]["properties"]["tls"]["properties"]["provision"] = _PROVISION
     return schema
 
 

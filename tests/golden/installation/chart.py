@@ -21,7 +21,7 @@ from hedgerow.installation.permissions import concerns_anything, election_permis
 from hedgerow.installation.values import default_values, values_schema
 from hedgerow.installation.workload import Installed
 from hedgerow.machinery.clusters import Permission
-from hedgerow.machinery.configuration.process import ClientConnection
+from hedgerow.machinery.configuration.process import ClientConnection, Provision
 from hedgerow.machinery.configuration.section import Section, SectionField
 from hedgerow.machinery.objects import ObjectKey
 from hedgerow.version import __version__
@@ -302,6 +302,7 @@ class Chart:
                 in_gardener="inGardener" in webhooks,
                 temporary_files=self.declared.writes_temporary_files,
                 source_connections=self._source_connections,
+                provisions=[*map(str, Provision)],
                 definitions=bool(self.declared.definitions),
                 for_seed="seedConfig" in self.defaults,
                 deployment_labels=self.installed({}).deployment_labels,

@@ -129,6 +129,16 @@ true
 {{- if and (not $separate) (has .root.Values.part (list "target" "access")) -}}
 {{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
 {{- end -}}
+{{- if eq "self" (include "resource-manager.provision" .root) -}}
+{{- $own := (include "resource-manager.config" .root | fromJson).server.webhooks.tls.self -}}
+{{- $known := (.root.Files.Get "files/configuration.json" | fromJson).completion.server.webhooks.tls.self -}}
+{{- if ne $own.registrations $known.registrations -}}
+{{- fail "config.server.webhooks.tls.self.registrations must be left out, as the installation mounts the file" -}}
+{{- end -}}
+{{- if ne $own.secretNamespace .root.Release.Namespace -}}
+{{- fail "config.server.webhooks.tls.self.secretNamespace must be left out, as the Secret is beside the process" -}}
+{{- end -}}
+{{- end -}}
 {{- if and (eq "cert-manager" (include "resource-manager.provision" .root)) $separate (not .root.Values.webhooks.caBundle) -}}
 {{- fail "webhooks.caBundle must name the authorities, as cert-manager cannot do so in a separate target cluster; with server.webhooks.tls.provision: self the process does" -}}
 {{- end -}}

@@ -13,7 +13,11 @@
 {{/* Who provides for the serving certificate; empty: no webhook is served. */}}
 {{- define "resource-manager.provision" -}}
 {{- if include "resource-manager.serves" . -}}
-{{ (include "resource-manager.facts" . | fromJson).server.webhooks.tls.provision }}
+{{- $provision := (include "resource-manager.facts" . | fromJson).server.webhooks.tls.provision -}}
+{{- if not (has $provision (list "self" "cert-manager" "files")) -}}
+{{- fail (printf "config.server.webhooks.tls.provision must be one of self, cert-manager, files, got %q" (toString $provision)) -}}
+{{- end -}}
+{{ $provision }}
 {{- end -}}
 {{- end -}}
 

@@ -105,6 +105,16 @@ true
 {{- if and (not $separate) (has .root.Values.part (list "target" "access")) -}}
 {{- fail "the component configuration has no targetClientConnection, so that there is no separate target cluster" -}}
 {{- end -}}
+{{- if eq "self" (include "rsyslog-relp.provision" .root) -}}
+{{- $own := (include "rsyslog-relp.config" .root | fromJson).server.webhooks.tls.self -}}
+{{- $known := (.root.Files.Get "files/configuration.json" | fromJson).completion.server.webhooks.tls.self -}}
+{{- if ne $own.registrations $known.registrations -}}
+{{- fail "config.server.webhooks.tls.self.registrations must be left out, as the installation mounts the file" -}}
+{{- end -}}
+{{- if ne $own.secretNamespace .root.Release.Namespace -}}
+{{- fail "config.server.webhooks.tls.self.secretNamespace must be left out, as the Secret is beside the process" -}}
+{{- end -}}
+{{- end -}}
 {{- $source := coalesce .root.Values.config.clientConnection -}}
 {{- if $source -}}
 {{- if $source.kubeconfig -}}

@@ -29,6 +29,12 @@ def install(folder: Path, values: dict[str, Any], *arguments: str) -> tuple[int,
     return done.exit_code, done.stdout, done.stderr
 
 
+def self_provided(**own: str) -> dict[str, Any]:
+    """Values with a webhook whose certificate the process makes itself."""
+    tls = {"provision": "self", "self": own}
+    return {"config": {"webhooks": {"seccompProfile": {"enabled": True}}, "server": {"webhooks": {"tls": tls}}}}
+
+
 def kinds(output: str) -> set[str]:
     return {each["kind"] for each in yaml.safe_load_all(output)}
 
@@ -143,6 +149,8 @@ def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
         ({"config": {"logLevel": "loud"}}, 'config: logLevel: Unsupported value: "loud"'),
         ({"namePrefix": "-"}, "values: namePrefix"),
         ({"config": {"server": {"healthProbes": {"bindAddress": "::1"}}}}, "must not be a loopback address"),
+        (self_provided(registrations="/a"), "config.server.webhooks.tls.self.registrations must be left out"),
+        (self_provided(secretNamespace="a"), "config.server.webhooks.tls.self.secretNamespace must be left out"),
         (
             {"config": {"server": {"metrics": {"port": 99999}}}},
             "error: config: server.metrics.port: Invalid value: 99999: must be between 1 and 65535",
@@ -159,7 +167,7 @@ def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
             "no target",
             "no access",
         ),
-        *("configuration", "prefix", "probes", "port"),
+        *("configuration", "prefix", "probes", "file", "namespace of the Secret", "port"),
     ],
 )
 def test_what_cannot_work_is_refused(tmp_path: Path, values: dict[str, Any], problem: str) -> None:
