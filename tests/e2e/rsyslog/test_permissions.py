@@ -21,7 +21,8 @@ from tests.e2e.resource_manager import ResourceManager, configuration, run_here
 from tests.e2e.rsyslog.seed import TYPE, ExtensionProcess, Shoot
 from tests.e2e.rsyslog.test_webhooks import CONFIG, LABELS, registered, until_asked
 
-EVERYTHING = {"config.webhooks.shoot.enabled": "true"}
+# The certificate of this test is a file.
+EVERYTHING = {"config.webhooks.shoot.enabled": "true", "config.server.webhooks.tls.provision": "files"}
 
 
 @pytest.fixture
