@@ -112,7 +112,8 @@ def roles_for(namespace: str, within: Sequence[str] = ()) -> list[dict[str, Any]
         within: the only namespaces that it looks after; none: all.
     """
     values = default_values(Values)
-    config = {**values["config"], **SEED, "sourceClientConnection": {"namespaces": [*within]}}
+    server = {"webhooks": {"tls": {"provision": "files"}}}
+    config = {**values["config"], **SEED, "server": server, "sourceClientConnection": {"namespaces": [*within]}}
     stated = {**values, "config": config, "managedResources": {"clusterAdmin": True}}
     wanted = installation(COMPONENT, Values.model_validate(stated), namespace)
     return [
