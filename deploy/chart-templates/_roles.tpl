@@ -7,11 +7,22 @@ object of rules by what they are about.
 {{- $namespaces := .namespaces -}}
 {{- $clusters := .clusters -}}
 {{- $places := dict -}}
-{{- $features := .root.Files.Get "files/permissions.json" | fromJsonArray -}}
-[% if webhooks %]
-{{- $features = append $features (dict "when" (list) "permissions" (include "[[ component ]].provisioning-permissions" .root | fromJsonArray)) -}}
+{{- $text := .root.Files.Get "files/permissions.json" -}}
+[% if name_prefix %]
+{{- $text = replace "name-prefix-[[ process ]]" (include "[[ component ]].name" .root) $text -}}
 [% endif %]
-{{- range $feature := $features -}}
+[% if webhooks %]
+{{- if eq "self" (include "[[ component ]].provision" .root) -}}
+{{- $where := "providesHere" -}}
+[% if target %]
+{{- if include "[[ component ]].separate" .root -}}
+{{- $where = "providesElsewhere" -}}
+{{- end -}}
+[% endif %]
+{{- $_ := set $facts.installation $where true -}}
+{{- end -}}
+[% endif %]
+{{- range $feature := $text | fromJsonArray -}}
 {{- if include "[[ component ]].on" (dict "facts" $facts "when" $feature.when) -}}
 {{- range $permission := $feature.permissions -}}
 {{- if has $permission.cluster $clusters -}}

@@ -53,8 +53,7 @@ def registrations_file(installation: Installation[Any, Any]) -> Mapping[str, Any
     """What a process reads that registers its webhooks itself; none: it does not."""
     if installation.provision is not Provision.SELF:
         return None
-    items = [{**each, "metadata": {"name": each["metadata"]["name"]}} for each in installation.registrations]
-    return {"apiVersion": "v1", "kind": "List", "items": items}
+    return {"apiVersion": "v1", "kind": "List", "items": list(installation.provided_registrations)}
 
 
 def certificate_objects(installation: Installation[Any, Any]) -> Iterator[Manifest]:

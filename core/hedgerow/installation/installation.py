@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from hedgerow.admission.provisioning.permissions import provisioning_permissions
-from hedgerow.admission.registration import RegisteredWebhook
+from hedgerow.admission.registration import API_VERSION, MUTATING, VALIDATING, RegisteredWebhook
 from hedgerow.admission.webhook import Webhook
 from hedgerow.api.definition import CustomResource
 from hedgerow.installation.alerts import Alert
@@ -198,6 +198,25 @@ class Installation(Generic[V, C]):
         return tuple(on_terms_of(each, self.registered) for each in self.usual_registrations)
 
     @property
+    def registration_names(self) -> Mapping[str, str]:
+        """What the objects are called that may register them, by kind, whether they are enabled or not."""
+        return {MUTATING: self.name, VALIDATING: self.name}
+
+    @property
+    def provided_registrations(self) -> tuple[Manifest, ...]:
+        """The registration objects that the process fills in or, where none of their webhooks is enabled, empties."""
+        of_kind = {each["kind"]: each for each in self.registrations}
+        return tuple(
+            {
+                "apiVersion": API_VERSION,
+                "kind": kind,
+                "metadata": {"name": name},
+                "webhooks": of_kind[kind]["webhooks"] if kind in of_kind else [],
+            }
+            for kind, name in self.registration_names.items()
+        )
+
+    @property
     def further_permissions(self) -> tuple[Permission, ...]:
         """Those that no controller and no webhook declares, nor every process needs."""
         return ()
@@ -211,7 +230,11 @@ class Installation(Generic[V, C]):
             *same_cluster_permissions(),
             *permissions_of(self.controllers, self.webhooks, called),
             *(election_permissions(lease) if election.leader_elect else ()),
-            *(provisioning_permissions(self.own_certificates, self.registrations) if self.own_certificates else ()),
+            *(
+                provisioning_permissions(self.own_certificates, self.provided_registrations)
+                if self.own_certificates
+                else ()
+            ),
             *self.further_permissions,
         )
 

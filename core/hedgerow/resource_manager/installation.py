@@ -10,6 +10,7 @@ from pydantic import Field
 
 from hedgerow.admission.registration import (
     HIGH_AVAILABILITY,
+    MUTATING,
     SKIPPED_BY_PODS,
     Mode,
     RegisteredWebhook,
@@ -173,6 +174,11 @@ class ResourceManagerInstallation(Installation[Values, ResourceManagerConfigurat
         """The objects that register them."""
         authorities, admission = self.values.webhooks.ca_bundle.encode(), self.configuration.admission
         return build_webhook_configurations(self.mode, self.values.name_prefix, self.namespace, authorities, admission)
+
+    @property
+    def registration_names(self) -> Mapping[str, str]:
+        """What the objects are called that may register them, by kind."""
+        return {MUTATING: f"{self.name}-shoot"} if self.mode is Mode.TARGET else super().registration_names
 
     @property
     def further_permissions(self) -> tuple[Permission, ...]:

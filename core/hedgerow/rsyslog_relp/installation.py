@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from pydantic import Field
 
-from hedgerow.admission.registration import RegisteredWebhook, WebhookServer
+from hedgerow.admission.registration import MUTATING, VALIDATING, RegisteredWebhook, WebhookServer
 from hedgerow.installation import values
 from hedgerow.installation.alerts import object_alert
 from hedgerow.installation.completion import NAMESPACE
@@ -20,7 +20,7 @@ from hedgerow.machinery.configuration.reading import head
 from hedgerow.machinery.objects import Manifest
 from hedgerow.rsyslog_relp.configuration import RsyslogRelpConfiguration
 from hedgerow.rsyslog_relp.naming import TYPE
-from hedgerow.rsyslog_relp.registration import NAME, registered_webhooks, webhook_configurations
+from hedgerow.rsyslog_relp.registration import ADMISSION, NAME, registered_webhooks, webhook_configurations
 
 
 class Webhooks(values.Webhooks):
@@ -81,3 +81,8 @@ class RsyslogRelpInstallation(Installation[Values, RsyslogRelpConfiguration]):
         """The objects that register them."""
         server = WebhookServer(self.name, self.namespace, self.values.webhooks.ca_bundle.encode())
         return webhook_configurations(self.webhooks, server)
+
+    @property
+    def registration_names(self) -> Mapping[str, str]:
+        """What the objects are called that may register them, by kind."""
+        return {MUTATING: NAME, VALIDATING: ADMISSION}

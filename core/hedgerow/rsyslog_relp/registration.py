@@ -22,6 +22,8 @@ from hedgerow.rsyslog_relp import operating_system_config, shoot_admission
 from hedgerow.rsyslog_relp.naming import NAMESPACE_LABEL, SHOOT_LABEL, TYPE
 
 NAME: Final = f"gardener-extension-{TYPE}"
+ADMISSION: Final = f"{NAME}-admission"
+"""The object that registers webhooks which change nothing."""
 _DOMAIN: Final = "extensions.gardener.cloud"
 _VERSIONS: Final = ("v1", "v1beta1")
 _OF_SHOOTS: Final = LabelSelector(match_expressions=(Requirement(NAMESPACE_LABEL, Operator.IN, ("true",)),))
@@ -61,5 +63,5 @@ def webhook_configurations(webhooks: Iterable[Webhook], server: WebhookServer) -
     registered = registered_webhooks(webhooks)
     return (
         *configurations(NAME, NOT_REMEDIATED, (each for each in registered if each.is_mutating), server),
-        *configurations(f"{NAME}-admission", {}, (each for each in registered if not each.is_mutating), server),
+        *configurations(ADMISSION, {}, (each for each in registered if not each.is_mutating), server),
     )

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from hedgerow.admission.certificates import dns_names
 from hedgerow.api.definition import build_definition
 from hedgerow.installation.completion import completion
 from hedgerow.installation.monitoring import dashboard_file, rule_file
@@ -54,6 +55,8 @@ NAMESPACE: Final = "release-namespace"
 ELECTS: Final = "installation.elects"
 ASKS_FOR_IDENTITY: Final = "installation.asksForIdentity"
 IS_ITS_OWN_TARGET: Final = "installation.isItsOwnTarget"
+PROVIDES_HERE: Final = "installation.providesHere"
+PROVIDES_ELSEWHERE: Final = "installation.providesElsewhere"
 """Facts that templates find out themselves."""
 _ABOUT: Final = "# The values of the chart; values.schema.json says the same to machines.\n"
 
@@ -167,7 +170,7 @@ class Chart:
         defaults = default_values(self.declared.values_type)
         head = {name: defaults["config"][name] for name in ("apiVersion", "kind")}
         needed = {**head, **_NEEDED.get(self.component.name, {}), "leaderElection": {"leaderElect": False}}
-        # What a process may do that makes its certificates is found out by templates.
+        # What a process may do that makes its certificates is a feature of its own.
         in_files = IN_FILES["config"] if self.sections("webhooks") else {}
         config = combined(combined(needed, in_files), combined(off, section))
         stated = combined({**defaults, "config": config}, values)
@@ -190,12 +193,32 @@ class Chart:
                 features.append(_feature(switch.fields, anyway, switch.places))
             if else_alone := [each for each in added if each not in beside]:
                 features.append(_feature((*switch.fields, (IS_ITS_OWN_TARGET,)), else_alone, switch.places))
+        if self.webhooks:
+            features += self._provisioning_features()
         lease = ObjectKey("leaderElection.resourceNamespace", "leaderElection.resourceName")
         features.append(_feature(((ELECTS,),), election_permissions(lease), {name: name for name in lease}))
         if self.has_cluster_id:
             asking = self.installed({"controllers": {"clusterID": "<cluster>"}}).permissions
             features.append(_feature(((ASKS_FOR_IDENTITY,),), [each for each in asking if each not in always], {}))
         return features
+
+    def _provisioning_features(self) -> Iterator[dict[str, Any]]:
+        """What a process may do that makes the certificates of its webhooks, by the cluster that calls them."""
+        path = "server.webhooks.tls.self"
+        places = {"any": f"{path}.secretName", NAMESPACE: f"{path}.secretNamespace"}
+        own = {"provision": Provision.SELF.value, "self": {"secretName": "any"}}
+        here: Mapping[str, Any] = {**self.webhooks[0].section}
+        elsewhere = {**here, "targetClientConnection": {}}
+        has_target = "target" in self.declared.values_type.model_fields
+        for fact, section in ((PROVIDES_HERE, here), *(((PROVIDES_ELSEWHERE, elsewhere),) if has_target else ())):
+            anyway = self.installed(section, **self._prefix).permissions
+            wanted = self.installed({**section, "server": {"webhooks": {"tls": own}}}, **self._prefix).permissions
+            yield _feature(((fact,),), [each for each in wanted if each not in anyway], places)
+
+    @property
+    def _prefix(self) -> Mapping[str, str]:
+        """The value that templates replace in names."""
+        return {"namePrefix": PREFIX} if "name_prefix" in self.declared.values_type.model_fields else {}
 
     @property
     def has_cluster_id(self) -> bool:
@@ -226,8 +249,7 @@ class Chart:
 
     def _entries(self, section: Mapping[str, Any], values: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
         """Kind and metadata of the registration objects of a configuration, with each of their entries."""
-        prefix = {"namePrefix": PREFIX} if "name_prefix" in self.declared.values_type.model_fields else {}
-        for each in self.installed(section, **values, **prefix).registrations:
+        for each in self.installed(section, **values, **self._prefix).registrations:
             for entry in each["webhooks"]:
                 yield each["kind"], each["metadata"], entry
 
@@ -303,6 +325,7 @@ class Chart:
                 temporary_files=self.declared.writes_temporary_files,
                 source_connections=self._source_connections,
                 provisions=[*map(str, Provision)],
+                dns_names=dns_names("{{ $name }}", "{{ .Release.Namespace }}"),
                 definitions=bool(self.declared.definitions),
                 for_seed="seedConfig" in self.defaults,
                 deployment_labels=self.installed({}).deployment_labels,

@@ -7,9 +7,12 @@ object of rules by what they are about.
 {{- $namespaces := .namespaces -}}
 {{- $clusters := .clusters -}}
 {{- $places := dict -}}
-{{- $features := .root.Files.Get "files/permissions.json" | fromJsonArray -}}
-{{- $features = append $features (dict "when" (list) "permissions" (include "controller-manager.provisioning-permissions" .root | fromJsonArray)) -}}
-{{- range $feature := $features -}}
+{{- $text := .root.Files.Get "files/permissions.json" -}}
+{{- if eq "self" (include "controller-manager.provision" .root) -}}
+{{- $where := "providesHere" -}}
+{{- $_ := set $facts.installation $where true -}}
+{{- end -}}
+{{- range $feature := $text | fromJsonArray -}}
 {{- if include "controller-manager.on" (dict "facts" $facts "when" $feature.when) -}}
 {{- range $permission := $feature.permissions -}}
 {{- if has $permission.cluster $clusters -}}

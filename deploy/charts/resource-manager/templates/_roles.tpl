@@ -7,9 +7,16 @@ object of rules by what they are about.
 {{- $namespaces := .namespaces -}}
 {{- $clusters := .clusters -}}
 {{- $places := dict -}}
-{{- $features := .root.Files.Get "files/permissions.json" | fromJsonArray -}}
-{{- $features = append $features (dict "when" (list) "permissions" (include "resource-manager.provisioning-permissions" .root | fromJsonArray)) -}}
-{{- range $feature := $features -}}
+{{- $text := .root.Files.Get "files/permissions.json" -}}
+{{- $text = replace "name-prefix-gardener-resource-manager" (include "resource-manager.name" .root) $text -}}
+{{- if eq "self" (include "resource-manager.provision" .root) -}}
+{{- $where := "providesHere" -}}
+{{- if include "resource-manager.separate" .root -}}
+{{- $where = "providesElsewhere" -}}
+{{- end -}}
+{{- $_ := set $facts.installation $where true -}}
+{{- end -}}
+{{- range $feature := $text | fromJsonArray -}}
 {{- if include "resource-manager.on" (dict "facts" $facts "when" $feature.when) -}}
 {{- range $permission := $feature.permissions -}}
 {{- if has $permission.cluster $clusters -}}

@@ -21,7 +21,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The registration objects with all webhooks, by kind, as JSON. */}}
+{{/* The registration objects by kind, with all webhooks or, where none is enabled, an empty list, as JSON. */}}
 {{- define "resource-manager.registered" -}}
 {{- $facts := include "resource-manager.facts" . | fromJson -}}
 {{- $bundle := .Values.webhooks.caBundle -}}
@@ -32,8 +32,9 @@
 {{- $names := list -}}
 {{- $objects := dict -}}
 {{- range $registration := get ($text | fromJson) (include "resource-manager.mode" .) -}}
-{{- if include "resource-manager.on" (dict "facts" $facts "when" $registration.when) -}}
 {{- $object := default (dict "metadata" $registration.metadata "webhooks" (list)) (get $objects $registration.kind) -}}
+{{- $objects = set $objects $registration.kind $object -}}
+{{- if include "resource-manager.on" (dict "facts" $facts "when" $registration.when) -}}
 {{- $entry := $registration.entry -}}
 {{- if $bundle -}}
 {{- $entry = set $entry "clientConfig" (set $entry.clientConfig "caBundle" ($bundle | b64enc)) -}}
@@ -90,22 +91,4 @@
 {{- end -}}
 {{- dict "apiVersion" "v1" "kind" "List" "items" $items | toRawJson -}}
 {{- end -}}
-{{- end -}}
-
-{{/* What a process may do that makes the certificates of its webhooks, as a JSON list of permissions. */}}
-{{- define "resource-manager.provisioning-permissions" -}}
-{{- $permissions := list -}}
-{{- if eq "self" (include "resource-manager.provision" .) -}}
-{{- $own := (include "resource-manager.facts" . | fromJson).server.webhooks.tls.self -}}
-{{- $place := dict "cluster" "source" "namespaced" true "namespace" $own.secretNamespace -}}
-{{- $secrets := merge (dict "group" "" "resource" "secrets") $place -}}
-{{- $permissions = append $permissions (merge (dict "verbs" (list "create")) $secrets) -}}
-{{- $permissions = append $permissions (merge (dict "verbs" (list "get" "update") "names" (list $own.secretName)) $secrets) -}}
-{{- $permissions = append $permissions (merge (dict "group" "events.k8s.io" "resource" "events" "verbs" (list "create")) $place) -}}
-{{- range $kind, $object := include "resource-manager.registered" . | fromJson -}}
-{{- $registration := dict "cluster" "target" "namespaced" false "group" "admissionregistration.k8s.io" "resource" (printf "%ss" (lower $kind)) -}}
-{{- $permissions = append $permissions (merge (dict "verbs" (list "get" "patch") "names" (list $object.metadata.name)) $registration) -}}
-{{- end -}}
-{{- end -}}
-{{- $permissions | toRawJson -}}
 {{- end -}}

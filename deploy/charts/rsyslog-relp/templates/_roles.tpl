@@ -7,9 +7,12 @@ object of rules by what they are about.
 {{- $namespaces := .namespaces -}}
 {{- $clusters := .clusters -}}
 {{- $places := dict -}}
-{{- $features := .root.Files.Get "files/permissions.json" | fromJsonArray -}}
-{{- $features = append $features (dict "when" (list) "permissions" (include "rsyslog-relp.provisioning-permissions" .root | fromJsonArray)) -}}
-{{- range $feature := $features -}}
+{{- $text := .root.Files.Get "files/permissions.json" -}}
+{{- if eq "self" (include "rsyslog-relp.provision" .root) -}}
+{{- $where := "providesHere" -}}
+{{- $_ := set $facts.installation $where true -}}
+{{- end -}}
+{{- range $feature := $text | fromJsonArray -}}
 {{- if include "rsyslog-relp.on" (dict "facts" $facts "when" $feature.when) -}}
 {{- range $permission := $feature.permissions -}}
 {{- if has $permission.cluster $clusters -}}

@@ -15,7 +15,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The registration objects with all webhooks, by kind, as JSON. */}}
+{{/* The registration objects by kind, with all webhooks or, where none is enabled, an empty list, as JSON. */}}
 {{- define "rsyslog-relp.registered" -}}
 {{- $facts := include "rsyslog-relp.facts" . | fromJson -}}
 {{- $bundle := .Values.webhooks.caBundle -}}
@@ -25,8 +25,9 @@
 {{- $names := list -}}
 {{- $objects := dict -}}
 {{- range $registration := get ($text | fromJson) (include "rsyslog-relp.mode" .) -}}
-{{- if include "rsyslog-relp.on" (dict "facts" $facts "when" $registration.when) -}}
 {{- $object := default (dict "metadata" $registration.metadata "webhooks" (list)) (get $objects $registration.kind) -}}
+{{- $objects = set $objects $registration.kind $object -}}
+{{- if include "rsyslog-relp.on" (dict "facts" $facts "when" $registration.when) -}}
 {{- $entry := $registration.entry -}}
 {{- if $bundle -}}
 {{- $entry = set $entry "clientConfig" (set $entry.clientConfig "caBundle" ($bundle | b64enc)) -}}
@@ -83,22 +84,4 @@
 {{- end -}}
 {{- dict "apiVersion" "v1" "kind" "List" "items" $items | toRawJson -}}
 {{- end -}}
-{{- end -}}
-
-{{/* What a process may do that makes the certificates of its webhooks, as a JSON list of permissions. */}}
-{{- define "rsyslog-relp.provisioning-permissions" -}}
-{{- $permissions := list -}}
-{{- if eq "self" (include "rsyslog-relp.provision" .) -}}
-{{- $own := (include "rsyslog-relp.facts" . | fromJson).server.webhooks.tls.self -}}
-{{- $place := dict "cluster" "source" "namespaced" true "namespace" $own.secretNamespace -}}
-{{- $secrets := merge (dict "group" "" "resource" "secrets") $place -}}
-{{- $permissions = append $permissions (merge (dict "verbs" (list "create")) $secrets) -}}
-{{- $permissions = append $permissions (merge (dict "verbs" (list "get" "update") "names" (list $own.secretName)) $secrets) -}}
-{{- $permissions = append $permissions (merge (dict "group" "events.k8s.io" "resource" "events" "verbs" (list "create")) $place) -}}
-{{- range $kind, $object := include "rsyslog-relp.registered" . | fromJson -}}
-{{- $registration := dict "cluster" "target" "namespaced" false "group" "admissionregistration.k8s.io" "resource" (printf "%ss" (lower $kind)) -}}
-{{- $permissions = append $permissions (merge (dict "verbs" (list "get" "patch") "names" (list $object.metadata.name)) $registration) -}}
-{{- end -}}
-{{- end -}}
-{{- $permissions | toRawJson -}}
 {{- end -}}

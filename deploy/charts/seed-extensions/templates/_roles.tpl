@@ -7,8 +7,9 @@ object of rules by what they are about.
 {{- $namespaces := .namespaces -}}
 {{- $clusters := .clusters -}}
 {{- $places := dict -}}
-{{- $features := .root.Files.Get "files/permissions.json" | fromJsonArray -}}
-{{- range $feature := $features -}}
+{{- $text := .root.Files.Get "files/permissions.json" -}}
+{{- $text = replace "name-prefix-hedgerow-seed-extensions" (include "seed-extensions.name" .root) $text -}}
+{{- range $feature := $text | fromJsonArray -}}
 {{- if include "seed-extensions.on" (dict "facts" $facts "when" $feature.when) -}}
 {{- range $permission := $feature.permissions -}}
 {{- if has $permission.cluster $clusters -}}

@@ -1,14 +1,21 @@
 """What a component need not declare, and what its configuration gets that leaves it out."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from hedgerow.installation.certificates import registrations
 from hedgerow.installation.completion import NAMESPACE, completion, filled
 from hedgerow.installation.installation import Installation
 from hedgerow.installation.manifests import manifests
 from hedgerow.installation.values import Values, WebhookValues
 from hedgerow.machinery.configuration.process import ClientConnection, LeaderElection, Server
+from hedgerow_entrypoints.cli.install import installation
+from hedgerow_entrypoints.cli.stated_values import complete_values
+from hedgerow_entrypoints.components import RESOURCE_MANAGER
+from tests.golden.installation.chart import CASES, CHARTS
 
 
 class Bare(Installation[Values, Any]):
@@ -90,3 +97,28 @@ def test_a_configuration_is_completed_with_what_only_the_release_knows() -> None
 )
 def test_what_is_stated_stays(document: dict[str, Any], expected: dict[str, Any]) -> None:
     assert filled(document, {"a": {"b": "c"}}) == expected
+
+
+@pytest.mark.parametrize(("component", "case"), CASES, ids=lambda part: getattr(part, "name", part))
+def test_a_process_knows_every_registration_that_may_be_its_own(component: str, case: Path) -> None:
+    chart = CHARTS[component]
+    stated = yaml.safe_load((case / "values.yaml").read_text(encoding="utf-8"))
+    wanted = installation(chart.component, complete_values(chart.declared.values_type, stated), "garden")
+
+    named = {(each["kind"], each["metadata"]["name"]) for each in wanted.registrations}
+
+    assert named <= set(wanted.registration_names.items())
+
+
+def test_a_process_is_told_of_registrations_none_of_whose_webhooks_is_enabled() -> None:
+    section = {"webhooks": {"seccompProfile": {"enabled": True}}}
+    tls = {"provision": "self", "self": {"secretName": "own"}}
+    wanted = CHARTS[RESOURCE_MANAGER].installed({**section, "server": {"webhooks": {"tls": tls}}})
+
+    assert {each["kind"]: len(each["webhooks"]) for each in wanted.provided_registrations} == {
+        "MutatingWebhookConfiguration": 1,
+        "ValidatingWebhookConfiguration": 0,
+    }
+    assert [each["kind"] for each in registrations(wanted)] == ["MutatingWebhookConfiguration"]
+    patched = {each.plural for each in wanted.permissions if "patch" in each.verbs}
+    assert patched >= {"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}

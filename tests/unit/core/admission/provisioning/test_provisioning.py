@@ -255,3 +255,17 @@ def test_the_names_of_a_server_are_those_that_registrations_call(
     client: dict[str, str], names: tuple[str, ...]
 ) -> None:
     assert server_names([{"webhooks": [{"clientConfig": client}, {"clientConfig": client}]}]) == names
+
+
+def test_the_leader_empties_a_registration_none_of_whose_webhooks_is_enabled_any_more() -> None:
+    world = single()
+    world.config = replace(world.config, registrations=({**REGISTRATION, "webhooks": []},))
+
+    world.settle(1)
+    assert world.registration is not None
+    assert world.registration["webhooks"] == []
+
+    world.registration = None
+    world.settle(1)
+    assert world.processes[0].plan is not None
+    assert world.processes[0].plan.failures == ()
