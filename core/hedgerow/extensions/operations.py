@@ -20,7 +20,8 @@ from hedgerow.machinery.objects import (
     resource_version_of,
     uid_of,
 )
-from hedgerow.machinery.reading import integer_at, list_at, object_at, text_at
+from hedgerow.machinery.reading import UnreadableError, integer_at, list_at, object_at, text_at
+from hedgerow.machinery.reported_states import ReportedStates, States
 from hedgerow.machinery.scalars import format_timestamp, parse_timestamp
 
 SUCCEEDED: Final = "Succeeded"
@@ -196,6 +197,25 @@ def changes_generation(change: Change) -> bool:
 
 def _generation(extension: Manifest) -> int:
     return integer_at(extension, "metadata", "generation") or 0
+
+
+def _last(extension: Manifest) -> States:
+    try:
+        last = object_at(extension, "status", "lastOperation")
+        operation, state = text_at(last, "type"), text_at(last, "state")
+    except UnreadableError:
+        return ()
+    return ((operation, state),) if operation and state else ()
+
+
+REPORTED: Final = ReportedStates(
+    "hedgerow_extension_operation",
+    "The last operation of each Extension, with its state; always 1.",
+    _last,
+    aspect="operation",
+    value="state",
+)
+"""What metrics say of Extensions."""
 
 
 def started(operation: OperationType, now: datetime) -> Mapping[str, Any]:

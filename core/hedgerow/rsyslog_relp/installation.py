@@ -4,16 +4,15 @@ Source: rsyslog-relp §3, §7.1, §12; controller-registration §8.5.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from pydantic import Field
 
 from hedgerow.admission.registration import MUTATING, VALIDATING, RegisteredWebhook, WebhookServer
+from hedgerow.extensions.alerts import ALERTS, ROWS
 from hedgerow.installation import values
-from hedgerow.installation.alerts import object_alert
 from hedgerow.installation.completion import NAMESPACE
 from hedgerow.installation.installation import Installation
-from hedgerow.installation.panels import row_of_objects
 from hedgerow.installation.parts import Name
 from hedgerow.installation.values import config_schema
 from hedgerow.machinery.configuration.reading import head
@@ -42,21 +41,6 @@ class Values(values.WebhookValues):
     """How API servers reach the webhooks that the component configuration enables."""
     gardener: dict[str, Any] = Field(default_factory=dict)
     """What Gardener adds about garden and seed when it installs the chart for a ControllerRegistration; not used."""
-
-
-_OPERATION: Final = "hedgerow_extension_operation"
-ALERTS: Final = (
-    object_alert(
-        "HedgerowExtensionFails",
-        _OPERATION,
-        {"operation": '=~".+"', "state": '=~"Error|Failed"'},
-        hold="15m",
-        severity="critical",
-        summary="The last operation of an Extension has failed for 15 minutes.",
-    ),
-)
-
-ROWS: Final = (row_of_objects("Extensions", _OPERATION, "operation", "state", 'state=~"Error|Failed"'),)
 
 
 class RsyslogRelpInstallation(Installation[Values, RsyslogRelpConfiguration]):

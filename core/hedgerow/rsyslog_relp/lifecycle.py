@@ -27,7 +27,6 @@ from hedgerow.machinery.patches import merge_patch
 from hedgerow.machinery.plan import Create, MergePatch, Plan, failed
 from hedgerow.machinery.questions import NotAnswered
 from hedgerow.machinery.reading import UnreadableError, boolean_at, object_at, text_at, with_value
-from hedgerow.machinery.reported_states import ReportedStates, States
 from hedgerow.machinery.scalars import parse_bool
 from hedgerow.machinery.selectors import field_query
 from hedgerow.machinery.snapshot import Snapshot
@@ -86,23 +85,8 @@ def lifecycle_controller(
             Permission.of(CONFIG_MAPS, "get", "create", "patch", "delete"),
             *deploying.PERMISSIONS,
         ),
-        reported=ReportedStates(
-            "hedgerow_extension_operation",
-            "The last operation of each Extension, with its state; always 1.",
-            _last_operation,
-            aspect="operation",
-            value="state",
-        ),
+        reported=operations.REPORTED,
     )
-
-
-def _last_operation(extension: Manifest) -> States:
-    try:
-        path = ("status", "lastOperation")
-        operation, state = text_at(extension, *path, "type"), text_at(extension, *path, "state")
-    except UnreadableError:
-        return ()
-    return ((operation, state),) if operation and state else ()
 
 
 def _unless_failed(extension: Manifest, snapshot: Snapshot) -> tuple[ObjectKey, ...]:

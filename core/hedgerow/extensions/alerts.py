@@ -1,0 +1,22 @@
+"""When an Extension that fails wakes a person, and the row of the dashboard about Extensions.
+
+Does not decide what the state of an Extension is (`operations`).
+"""
+
+from typing import Final
+
+from hedgerow.extensions.operations import REPORTED
+from hedgerow.installation.alerts import Alert, object_alert
+from hedgerow.installation.panels import row_of_objects
+
+ALERTS: Final[tuple[Alert, ...]] = (
+    object_alert(
+        "HedgerowExtensionFails",
+        REPORTED.metric,
+        {REPORTED.aspect: '=~".+"', REPORTED.value: '=~"Error|Failed"'},
+        hold="15m",
+        severity="critical",
+        summary="The last operation of an Extension has failed for 15 minutes.",
+    ),
+)
+ROWS: Final = (row_of_objects("Extensions", REPORTED.metric, REPORTED.aspect, REPORTED.value, 'state=~"Error|Failed"'),)
