@@ -9,6 +9,9 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Final, NamedTuple, Self
 
+from returns.result import Success
+
+from hedgerow.api.gardener import FORCE_DELETION
 from hedgerow.api.managed_resources import OPERATION
 from hedgerow.machinery.controller import Change
 from hedgerow.machinery.objects import (
@@ -20,9 +23,9 @@ from hedgerow.machinery.objects import (
     resource_version_of,
     uid_of,
 )
-from hedgerow.machinery.reading import UnreadableError, integer_at, list_at, object_at, text_at
+from hedgerow.machinery.reading import UnreadableError, boolean_at, integer_at, list_at, object_at, text_at
 from hedgerow.machinery.reported_states import ReportedStates, States
-from hedgerow.machinery.scalars import format_timestamp, parse_timestamp
+from hedgerow.machinery.scalars import format_timestamp, parse_bool, parse_timestamp
 
 SUCCEEDED: Final = "Succeeded"
 RECONCILE: Final = "reconcile"
@@ -158,6 +161,17 @@ class Extension:
 def is_of_type(extension: Manifest, extension_type: str) -> bool:
     """Whether an Extension is of a type."""
     return text_at(extension, "spec", "type") == extension_type
+
+
+def is_forced(shoot: Manifest) -> bool:
+    """Whether the Shoot's deletion waits for nothing."""
+    return parse_bool(annotations_of(shoot).get(FORCE_DELETION, "")) == Success(inner_value=True)
+
+
+def is_hibernated(shoot: Manifest) -> bool:
+    """Whether the Shoot has no nodes; one that falls asleep or wakes up may have some."""
+    asked_for = boolean_at(shoot, "spec", "hibernation", "enabled")
+    return bool(asked_for and boolean_at(shoot, "status", "hibernated"))
 
 
 def transform_extension(extension_type: str) -> Callable[[Manifest], Manifest]:

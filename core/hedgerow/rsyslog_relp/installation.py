@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from hedgerow.admission.registration import MUTATING, VALIDATING, RegisteredWebhook, WebhookServer
-from hedgerow.extensions.alerts import ALERTS, ROWS
 from hedgerow.installation import values
 from hedgerow.installation.completion import NAMESPACE
+from hedgerow.installation.extension_alerts import ALERTS, ROWS
 from hedgerow.installation.installation import Installation
 from hedgerow.installation.parts import Name
 from hedgerow.installation.values import config_schema

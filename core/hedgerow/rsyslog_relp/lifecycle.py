@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from returns.result import Success
-
 from hedgerow.api.definition_deletion import reads_definitions
-from hedgerow.api.gardener import CLUSTERS, EXTENSIONS, FORCE_DELETION
+from hedgerow.api.gardener import CLUSTERS, EXTENSIONS
 from hedgerow.api.kubernetes import CONFIG_MAPS, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.extensions import operations
@@ -22,12 +20,11 @@ from hedgerow.extensions.reconciliation import Outcome, Reconciliation, failure,
 from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.controller import Context, Controller, Watch, no_key
 from hedgerow.machinery.failures import Failure
-from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, labels_of
+from hedgerow.machinery.objects import Manifest, ObjectKey, is_terminating, key_of, labels_of
 from hedgerow.machinery.patches import merge_patch
 from hedgerow.machinery.plan import Create, MergePatch, Plan, failed
 from hedgerow.machinery.questions import NotAnswered
-from hedgerow.machinery.reading import UnreadableError, boolean_at, object_at, text_at, with_value
-from hedgerow.machinery.scalars import parse_bool
+from hedgerow.machinery.reading import UnreadableError, object_at, text_at, with_value
 from hedgerow.machinery.selectors import field_query
 from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import Now
@@ -161,7 +158,7 @@ async def _cleaned(namespace: str, shoot: Manifest, images: CleanerImages, waiti
     if not shoot:
         return Outcome(NO_SHOOT)
     cleaned = None
-    if not _is_forced(shoot) and not _is_hibernated(shoot):
+    if not operations.is_forced(shoot) and not operations.is_hibernated(shoot):
         # The nodes of a Shoot that is being deleted are gone already.
         unfinished = await clean_nodes(namespace, None if is_terminating(shoot) else images, waiting)
         if isinstance(unfinished, Waiting):
@@ -210,14 +207,3 @@ async def _deploy_monitoring(extension: Extension) -> str | None:
     desired = with_value({**stored, "data": wanted["data"]}, ("metadata", "labels"), labels)
     patch = merge_patch(stored, desired)
     return await deploying.sent(MergePatch(CONFIG_MAPS, key_of(wanted), patch, "monitoring")) if patch else None
-
-
-def _is_forced(shoot: Manifest) -> bool:
-    """Whether the Shoot's deletion waits for nothing."""
-    return parse_bool(annotations_of(shoot).get(FORCE_DELETION, "")) == Success(inner_value=True)
-
-
-def _is_hibernated(shoot: Manifest) -> bool:
-    """Whether the Shoot has no nodes; one that falls asleep or wakes up may have some."""
-    asked_for = boolean_at(shoot, "spec", "hibernation", "enabled")
-    return bool(asked_for and boolean_at(shoot, "status", "hibernated"))
