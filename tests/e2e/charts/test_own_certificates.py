@@ -76,3 +76,41 @@ def test_registrations_stay_filled_in_until_the_release_is_removed(cluster: Cont
     helm("uninstall", *release, kubeconfig=kubeconfig)
     left = cluster.kubectl("get", ",".join(KINDS), "-o", "name")
     assert NAME not in left
+
+
+BY_FILES = ("--set", "config.server.webhooks.tls.provision=files")
+
+
+def test_helm_leaves_registrations_alone_that_are_kept_while_a_process_takes_them_over(
+    cluster: ControlPlane, tmp_path: Path
+) -> None:
+    kubeconfig, values = cluster.kubeconfig(), ("-f", str(written(tmp_path / "values.yaml", VALUES)))
+    upgrade = ("upgrade", "--install", RELEASE, "--namespace", RELEASE, str(CHART_FOLDERS / RESOURCE_MANAGER), *values)
+    helm(*upgrade, *BY_FILES, kubeconfig=kubeconfig)
+    before = registered(cluster)
+    assert all(before)
+
+    cluster.kubectl("annotate", ",".join(KINDS), NAME, "helm.sh/resource-policy=keep")
+    helm(*upgrade, "--set", "part=process", kubeconfig=kubeconfig)
+    assert registered(cluster) == before
+    helm(*upgrade, kubeconfig=kubeconfig)
+    assert registered(cluster) == before
+    cluster.kubectl("annotate", ",".join(KINDS), NAME, "helm.sh/resource-policy-")
+
+    helm("uninstall", RELEASE, "--namespace", RELEASE, kubeconfig=kubeconfig)
+    assert NAME not in cluster.kubectl("get", ",".join(KINDS), "-o", "name")
+
+
+def test_kubectl_leaves_registrations_alone_that_were_not_applied(cluster: ControlPlane, tmp_path: Path) -> None:
+    values = ("-f", str(written(tmp_path / "values.yaml", VALUES)), "--part", "registrations")
+    command = ("install", RESOURCE_MANAGER, "--namespace", RELEASE, *values)
+    by_files, by_itself = (run_here(*command, *more).stdout for more in (BY_FILES, ()))
+    cluster.kubectl("apply", "-f", "-", input=by_files)
+    before = registered(cluster)
+    assert all(before)
+
+    cluster.kubectl("apply", "set-last-applied", "-f", "-", input=by_itself)
+    cluster.kubectl("apply", "-f", "-", input=by_itself)
+    assert registered(cluster) == before
+
+    cluster.kubectl("delete", "-f", "-", input=by_itself)

@@ -168,3 +168,21 @@ def test_definitions_go_with_a_release_only_on_demand(
 
     if stays:
         cluster.kubectl("delete", "crd", DEFINITION)
+
+
+def test_one_release_of_several_in_a_cluster_owns_the_definition(cluster: ControlPlane) -> None:
+    kubeconfig, chart = cluster.kubeconfig(), str(CHART_FOLDERS / RESOURCE_MANAGER)
+    one, two = (("several", "--namespace", each) for each in ("several-one", "several-two"))
+    helm("install", *one, "--create-namespace", chart, *CHOICE, kubeconfig=kubeconfig)
+    try:
+        with pytest.raises(AssertionError, match="invalid ownership metadata"):
+            helm("install", *two, chart, *CHOICE, kubeconfig=kubeconfig)
+
+        another = ("install", *two, "--create-namespace", chart, *CHOICE, "--set", "crds.enabled=false")
+        helm(*another, kubeconfig=kubeconfig)
+        helm("uninstall", *two, "--wait", kubeconfig=kubeconfig)
+
+        assert DEFINITION in cluster.kubectl("get", "crd", DEFINITION, "-o", "name")
+    finally:
+        helm("uninstall", *one, "--wait", kubeconfig=kubeconfig)
+        cluster.kubectl("delete", "crd", DEFINITION)
