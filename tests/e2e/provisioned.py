@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cryptography import x509
 
-from hedgerow.admission.provisioning import provisioning_permissions
+from hedgerow.admission.provisioning import MARK, provisioning_permissions
 from hedgerow.admission.registration import Mode, build_webhook_configurations
 from hedgerow.installation.permissions import Holder, roles
 from hedgerow.machinery.documents.yaml_texts import sorted_yaml
@@ -24,6 +24,7 @@ from tests.e2e.sandbox import LABEL, Manifest, Sandbox
 CONFIGURATIONS: Final = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 WEBHOOKS: Final = {"highAvailabilityConfig": {"enabled": True}}
 SECRET: Final = "webhook-certificates"  # noqa: S105 -- a name
+EMPTY_SECRET: Final = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": SECRET}, "type": "Opaque"}
 
 
 class Installed:
@@ -60,10 +61,16 @@ class Installed:
         port, folder = webhook_port or self.port, self.sandbox.folder
         return ResourceManager(folder, config, name=name, writes=writes, tls=self.tls(**own), webhook_port=port)
 
+    @property
+    def unfilled(self) -> Manifest:
+        """The registration object as an installation has it."""
+        return {**self.registration, "metadata": {"name": self.name, "annotations": MARK}, "webhooks": []}
+
     @contextlib.contextmanager
     def __call__(self, *, webhooks: bool = False) -> Iterator[None]:
         """Everything is there; the registration object has its webhooks only if that is said."""
-        registration = self.registration if webhooks else {**self.registration, "webhooks": []}
+        registration = self.registration if webhooks else self.unfilled
+        self.apply_secret()
         for manifest in self._roles:
             path = ROLES[manifest["kind"]].format(namespace=manifest["metadata"].get("namespace", ""))
             self._post(path, manifest)
@@ -75,6 +82,7 @@ class Installed:
             for manifest in self._roles:
                 path = ROLES[manifest["kind"]].format(namespace=manifest["metadata"].get("namespace", ""))
                 self.plane.request("DELETE", f"{path}/{manifest['metadata']['name']}")
+            self.plane.request("DELETE", self.secret_path)
 
     @property
     def plane(self) -> Any:
@@ -83,6 +91,10 @@ class Installed:
     def _post(self, path: str, manifest: Any) -> None:
         status, answer = self.plane.request("POST", path, manifest)
         assert status == http.client.CREATED, answer
+
+    def apply_secret(self) -> None:
+        """Put the Secret there as an installation does."""
+        self._post(f"/api/v1/namespaces/{self.sandbox.home}/secrets", EMPTY_SECRET)
 
     # What there is.
 

@@ -35,7 +35,6 @@ def installed(sandbox: Sandbox) -> Iterator[Installed]:
 
 
 def test_a_first_start_with_nothing_there(installed: Installed, shop: str) -> None:
-    assert installed.secret() is None
     with installed.process(writes=False) as process:
         process.wait_ready()
         installed.wait_registered()
@@ -104,26 +103,33 @@ def test_what_somebody_changes_is_put_back(installed: Installed, shop: str, serv
         installed.wait_asked(shop)
 
 
-@pytest.mark.parametrize("data", [None, {"ca.crt": "cnViYmlzaA==", "tls.crt": "", "tls.key": ""}])
-def test_a_secret_that_is_deleted_or_filled_with_something_else_is_made_anew(
-    installed: Installed, shop: str, data: dict[str, str] | None
+@pytest.mark.parametrize("foreign", [False, True])
+def test_a_secret_that_is_lost_or_filled_with_something_else_is_filled_anew(
+    installed: Installed, shop: str, *, foreign: bool
 ) -> None:
     with installed.process() as process:
         process.wait_ready()
         installed.wait_asked(shop)
         (before,) = installed.certificates("ca.crt")
-        method, body = ("DELETE", None) if data is None else ("PATCH", {"data": {"ca.key": None, **data}})
-        assert installed.plane.request(method, installed.secret_path, body)[0] == http.client.OK
+        if foreign:
+            rubbish = {"data": {"ca.key": None, "ca.crt": "cnViYmlzaA==", "tls.crt": "", "tls.key": ""}}
+            assert installed.plane.request("PATCH", installed.secret_path, rubbish)[0] == http.client.OK
+        else:
+            assert installed.plane.request("DELETE", installed.secret_path)[0] == http.client.OK
+            line = process.wait_for_line("Could not reconcile")
+            assert line["error"].endswith("apply the installation again")
+            assert installed.replicas(shop) == 2
+            installed.apply_secret()
 
         def is_made() -> bool:
             assert installed.replicas(shop) == 2
             secret = installed.secret()
-            return secret is not None and "ca.key" in secret["data"] and installed.certificates("ca.crt")[0] != before
+            return "ca.key" in ((secret or {}).get("data") or {}) and installed.certificates("ca.crt")[0] != before
 
         wait_until(is_made, timeout=PATIENCE, otherwise=lambda: process.error("no certificates are made"))
         installed.wait_asked(shop)
         assert before in installed.certificates("ca.crt")
-        if data is not None:
+        if foreign:
             (line,) = process.log_lines("Warned")
             assert line["reason"] == "WebhookAuthorityMade"
 

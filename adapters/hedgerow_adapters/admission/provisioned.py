@@ -15,7 +15,7 @@ from typing import Any, Final
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from hedgerow.admission.provisioning import MakeKeys, NewKey, Replica, ReplicaQuestion, Serve
+from hedgerow.admission.provisioning import MakeKeys, NewKey, Replica, ReplicaQuestion, ReportTrust, Serve
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.admission.certificates import PERIOD, CertificateError, require_certificates, server_context
 from hedgerow_adapters.admission.validity import CertificateObserver, Validity, first_expiry
@@ -39,6 +39,8 @@ class ProvisionedCertificate:
         self._period = period
         self._seen = SeenFiles()
         self._pair: tuple[bytes, bytes] | None = None
+        self.distrust: str | None = None
+        """Why API servers do not trust the pair; none: they do."""
         self.context = self._context(None)
         """The settings for a connection that is made now."""
 
@@ -50,7 +52,7 @@ class ProvisionedCertificate:
     @property
     def problem(self) -> str | None:
         """Why API servers cannot be answered, or refuse the certificate; none: neither."""
-        return self._validity.problem if self._pair else "the serving certificate is not made yet"
+        return self._validity.problem or self.distrust if self._pair else "the serving certificate is not made yet"
 
     def serve(self, chain: bytes, key: bytes) -> str | None:
         """Show a pair from now on; returns why it cannot be used."""
@@ -116,6 +118,9 @@ def provisioning_steps(certificate: ProvisionedCertificate, leads: Callable[[], 
                 return tuple(_new_key() for _ in range(count))
             case Serve(chain, key):
                 return certificate.serve(chain, key)
+            case ReportTrust(problem):
+                certificate.distrust = problem
+                return None
             case ReplicaQuestion():
                 return Replica(certificate.served, leads())
             case _:

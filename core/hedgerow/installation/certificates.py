@@ -1,6 +1,7 @@
 """How an installation provides for the serving certificate of webhooks.
 
-    self          registrations without webhooks, and a file with which the process fills them in once it serves
+    self          marked registrations without webhooks, a file with which the process fills them in once it serves, and
+                  a Secret without data: what is not stated there neither Helm nor kubectl takes away
     cert-manager  registrations into which cert-manager injects the authority, a Certificate, perhaps an Issuer
     files         registrations that are complete
 
@@ -11,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hedgerow.admission.certificates import dns_names
-from hedgerow.api.kubernetes import CERTIFICATES, ISSUERS
+from hedgerow.admission.provisioning.registrations import MARK
+from hedgerow.api.kubernetes import CERTIFICATES, ISSUERS, SECRETS
 from hedgerow.installation.completion import mounted_registrations
 from hedgerow.installation.installation import Installation
 from hedgerow.installation.values import Webhooks
@@ -37,7 +39,10 @@ def registrations(installation: Installation[Any, Any]) -> tuple[Manifest, ...]:
     match installation.provision:
         case Provision.SELF:
             return tuple(
-                {name: value for name, value in each.items() if name != "webhooks"}
+                {
+                    **{name: value for name, value in each.items() if name != "webhooks"},
+                    "metadata": {**each["metadata"], "annotations": MARK},
+                }
                 for each in installation.registrations
             )
         case Provision.CERT_MANAGER if installation.serving and not installation.serving.ca_bundle:
@@ -57,8 +62,11 @@ def registrations_file(installation: Installation[Any, Any]) -> Mapping[str, Any
 
 
 def certificate_objects(installation: Installation[Any, Any]) -> Iterator[Manifest]:
-    """What cert-manager makes the serving certificate of."""
+    """What the process fills with certificates, or what cert-manager makes them of."""
     serving = installation.serving
+    if own := installation.own_certificates:
+        metadata = {"name": own.name, "namespace": own.namespace}
+        yield {"apiVersion": SECRETS.api_version, "kind": SECRETS.kind, "metadata": metadata, "type": "Opaque"}
     if serving is None or installation.provision is not Provision.CERT_MANAGER:
         return
     if not serving.issuer.name:

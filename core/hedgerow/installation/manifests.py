@@ -57,7 +57,7 @@ from hedgerow.machinery.reading import object_at
 _RENDERED: Final = (
     *(CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, SERVICES, SERVICE_ACCOUNTS, POD_DISRUPTION_BUDGETS),
     *(CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, NETWORK_POLICIES),
-    *(POD_MONITORS, PROMETHEUS_RULES, SERVICE_MONITORS, VERTICAL_POD_AUTOSCALERS, CERTIFICATES, ISSUERS),
+    *(POD_MONITORS, PROMETHEUS_RULES, SERVICE_MONITORS, VERTICAL_POD_AUTOSCALERS, CERTIFICATES, ISSUERS, SECRETS),
 )
 """The resources of an installation besides registrations."""
 RENDERED: Final[Mapping[str, Resource]] = {resource.kind: resource for resource in _RENDERED}
@@ -110,7 +110,7 @@ def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifes
     access = tuple(_marked(installation, each) for each in _access(installation, target)) if target else ()
     registrations = tuple(_marked(installation, each) for each in registration_objects(installation))
     if blocking := blocking_webhooks(
-        installation.registered, (*needed_objects(access if target else process), *_own_secrets(installation))
+        installation.registered, needed_objects(access if target else process)
     ):
         return Failure(tuple(map(str, blocking)))
     return Success(
@@ -120,12 +120,6 @@ def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifes
             *(registrations if part in {"registrations", "target" if target else "source", "all"} else ()),
         )
     )
-
-
-def _own_secrets(installation: Installed) -> Iterator[NeededObject]:
-    """The Secret without which no replica serves; a separate target knows nothing of it."""
-    if installation.own_certificates and installation.target is None:
-        yield NeededObject(SECRETS, installation.own_certificates)
 
 
 def definitions(installation: Installed) -> tuple[Manifest, ...]:

@@ -49,7 +49,8 @@ def restricted(
         return replace(
             plan,
             actions=tuple(action for action, theft in zip(within, thefts, strict=True) if theft is None),
-            events=tuple(event for event in plan.events if admits(event)),
+            # A periodic controller tells of what its configuration names, wherever that is.
+            events=tuple(event for event in plan.events if controller.periodic or admits(event)),
             failures=(*plan.failures, *(theft for theft in thefts if theft is not None)),
         )
 

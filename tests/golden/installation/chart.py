@@ -15,6 +15,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from hedgerow.admission.certificates import dns_names
+from hedgerow.admission.provisioning import MARK
 from hedgerow.api.definition import build_definition
 from hedgerow.installation.completion import completion
 from hedgerow.installation.monitoring import dashboard_file, rule_file
@@ -330,6 +331,7 @@ class Chart:
                 for_seed="seedConfig" in self.defaults,
                 deployment_labels=self.installed({}).deployment_labels,
                 pod_labels=self.installed({}).pod_labels,
+                mark=MARK,
                 **has,
             )
             if text.strip():

@@ -9,11 +9,12 @@ from hedgerow.admission.provisioning.agreement import ProvisioningConfig
 from hedgerow.admission.provisioning.controller import CONTROLLER, provisioning_controller
 from hedgerow.admission.provisioning.issuance import Lifetimes
 from hedgerow.admission.provisioning.permissions import REGISTRATIONS, provisioning_permissions
-from hedgerow.admission.provisioning.registrations import server_names
-from hedgerow.admission.provisioning.steps import MakeKeys, NewKey, Replica, ReplicaQuestion, Serve
+from hedgerow.admission.provisioning.registrations import MARK, server_names
+from hedgerow.admission.provisioning.steps import MakeKeys, NewKey, Replica, ReplicaQuestion, ReportTrust, Serve
 
 __all__ = [
     "CONTROLLER",
+    "MARK",
     "REGISTRATIONS",
     "Lifetimes",
     "MakeKeys",
@@ -21,6 +22,7 @@ __all__ = [
     "ProvisioningConfig",
     "Replica",
     "ReplicaQuestion",
+    "ReportTrust",
     "Serve",
     "provisioning_controller",
     "provisioning_permissions",

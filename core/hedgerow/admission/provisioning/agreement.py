@@ -12,12 +12,12 @@ from typing import Final
 from hedgerow.admission.provisioning.issuance import Issuance, Lifetimes, authority_name, dropped
 from hedgerow.admission.provisioning.material import Material, material, secret_with
 from hedgerow.admission.provisioning.registrations import survivors, trusts
-from hedgerow.admission.provisioning.rotation import Change, Due, Situation, has_expired, what_is_due
+from hedgerow.admission.provisioning.rotation import Change, Due, Situation, idle, what_is_due
 from hedgerow.admission.provisioning.steps import MakeKeys
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.objects import Manifest, ObjectKey, uid_of
-from hedgerow.machinery.plan import ApiError, Create, Event, RecordEvents, Update
+from hedgerow.machinery.plan import ApiError, Event, RecordEvents, Update
 from hedgerow.machinery.steps import Now
 
 _EVENTS: Final = {
@@ -43,33 +43,32 @@ class ProvisioningConfig:
 
 
 async def agreed(
-    stored: Manifest | None, registrations: Sequence[Manifest], config: ProvisioningConfig, *, are_all_known: bool
-) -> Material | ApiError:
+    stored: Manifest, registrations: Sequence[Manifest], config: ProvisioningConfig, *, are_all_known: bool
+) -> Material | ApiError | None:
     """The certificates once what is due is stored, or why it is not.
 
+    None while there are none that can be used, and a registration cannot be read: other replicas may serve by an
+    authority that it trusts, and that has to survive.
+
     Args:
-        stored: the Secret; none: there is none.
+        stored: the Secret; without data at first, as the installation has it.
         registrations: the registration objects that exist, read before the Secret.
         config: whose certificates they are.
         are_all_known: false if a registration could not be read.
     """
     now = await Now()
-    content = None if stored is None else material(stored)
+    content = material(stored) if stored.get("data") else None
     due = _due(content, registrations, config, now, are_all_known=are_all_known)
     if due is None:
         assert isinstance(content, Material)  # noqa: S101 -- otherwise a new authority is due
         return content
+    if due.change is Change.REPLACE and not are_all_known:
+        return None
     made = await _made(due, content, Issuance(config.names, config.lifetimes, now), registrations)
-    secret = secret_with(made, config.secret, stored)
-    reason = due.change.value
-    result = await (
-        Create(SECRETS, secret, reason, Cluster.SOURCE)
-        if stored is None
-        else Update(SECRETS, secret, reason, cluster=Cluster.SOURCE)
-    )
+    result = await Update(SECRETS, secret_with(made, stored), due.change.value, cluster=Cluster.SOURCE)
     if result.error is not None:
         return result.error
-    await RecordEvents((_event(config.secret, result.stored or secret, due),))
+    await RecordEvents((_event(config.secret, stored, due),))
     return made
 
 
@@ -82,7 +81,7 @@ def _due(
     are_all_known: bool,
 ) -> Due | None:
     if content is None:
-        return Due(Change.REPLACE, "there is no Secret")
+        return Due(Change.REPLACE, "the Secret holds nothing yet")
     if isinstance(content, str):
         return Due(Change.REPLACE, content, is_foreign=True)
     follower = content.following
@@ -109,7 +108,7 @@ async def _made(
         case Change.SWITCH:
             return issuance.switched(content, keys[0])
         case Change.DROP:
-            return dropped(content, [each for each in content.others if has_expired(each, issuance.now)])
+            return dropped(content, idle(content, issuance.now))
 
 
 def _event(key: ObjectKey, secret: Manifest, due: Due) -> Event:

@@ -22,7 +22,7 @@ from hedgerow.machinery.snapshot import Snapshot
 from hedgerow.machinery.steps import AtOnce
 
 CONTROLLER: Final = "webhook-certificates"
-ALREADY_EXISTS: Final = "AlreadyExists"
+MISSING: Final = "does not exist, so that no certificate can be kept: apply the installation again"
 PERIOD: Final = 10.0
 """Seconds between two turns."""
 AT_ONCE: Final = 0.1
@@ -58,16 +58,19 @@ async def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[Provi
         read(wanted, answer) for wanted, answer in zip(config.registrations, await AtOnce(questions), strict=True)
     ]
     answer = await ObjectQuestion(SECRETS, config.secret, Cluster.SOURCE)
-    if not isinstance(answer, Found) and not answer.is_not_found:
-        return failed(retryable_failure(SECRETS, config.secret, f"cannot be read: {answer.message}"))
+    if not isinstance(answer, Found):
+        problem = MISSING if answer.is_not_found else f"cannot be read: {answer.message}"
+        return failed(retryable_failure(SECRETS, config.secret, problem))
     content = await agreed(
-        answer.objects[0] if isinstance(answer, Found) else None,
+        answer.objects[0],
         [each.live for each in registrations if each.live is not None],
         config,
         are_all_known=not any(each.is_unknown for each in registrations),
     )
+    if content is None:
+        return Plan(failures=tuple(each.failure for each in registrations if each.failure is not None))
     if isinstance(content, ApiError):
-        if content.reason in {CONFLICT, ALREADY_EXISTS}:
+        if content.reason == CONFLICT:
             return Plan(requeue_after=AT_ONCE)
         return failed(retryable_failure(SECRETS, config.secret, f"cannot be written: {content.message}"))
     result = await published(content, registrations, config.secret)

@@ -20,7 +20,7 @@ from hedgerow.admission.certificates import (
 from hedgerow.admission.provisioning.material import Material, Pair
 from hedgerow.admission.provisioning.steps import NewKey
 
-MOST_SKEW: Final = timedelta(minutes=5)
+MOST_SKEW: Final = timedelta(hours=1)
 """Certificates are valid from so long before they are made, so that clocks that are behind accept them."""
 SKEW: Final = 0.01
 """The same for short lives, as a part of them."""

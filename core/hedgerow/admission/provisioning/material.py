@@ -21,8 +21,8 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from hedgerow.admission.certificates import Authority, PrivateKey, certificate_pem, key_pem
-from hedgerow.api.kubernetes import SECRETS
-from hedgerow.machinery.objects import Manifest, ObjectKey
+from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.reading import object_at
 
 AUTHORITIES: Final = "ca.crt"
 SIGNING_KEY: Final = "ca.key"
@@ -64,7 +64,7 @@ class _UnusableError(Exception):
 def material(secret: Manifest) -> Material | str:
     """The content of a Secret, or why its authority cannot be used; never shows what stands there."""
     try:
-        data = _data(secret)
+        data = object_at(secret, "data")
         authorities = _certificates(data, AUTHORITIES)
         signer = _authority(data, SIGNING_KEY, authorities)
     except _UnusableError as problem:
@@ -77,8 +77,8 @@ def material(secret: Manifest) -> Material | str:
     return Material(signer, _pair(data), others, following)
 
 
-def secret_with(content: Material, key: ObjectKey, stored: Manifest | None) -> Manifest:
-    """The Secret that holds a content; what else stands in the stored one stays."""
+def secret_with(content: Material, stored: Manifest) -> Manifest:
+    """The Secret with a content; what else stands in it stays."""
     assert isinstance(content.pair, Pair)  # noqa: S101 -- nobody stores what cannot be served
     data = {
         AUTHORITIES: bundle(content.authorities),
@@ -88,13 +88,8 @@ def secret_with(content: Material, key: ObjectKey, stored: Manifest | None) -> M
         **({FOLLOWING_KEY: key_pem(content.following.key)} if content.following else {}),
     }
     encoded = {name: b64encode(value).decode("ascii") for name, value in data.items()}
-    if stored is None:
-        metadata = {"name": key.name, "namespace": key.namespace}
-        kind = {"apiVersion": SECRETS.api_version, "kind": SECRETS.kind, "type": "kubernetes.io/tls"}
-        return {**kind, "metadata": metadata, "data": encoded}
-    kept = stored.get("data")
-    others = kept if isinstance(kept, Mapping) else {}
-    return {**stored, "data": {**{name: each for name, each in others.items() if name != FOLLOWING_KEY}, **encoded}}
+    kept = {name: each for name, each in (stored.get("data") or {}).items() if name != FOLLOWING_KEY}
+    return {**stored, "data": {**kept, **encoded}}
 
 
 def bundle(authorities: Sequence[x509.Certificate]) -> bytes:
@@ -109,13 +104,6 @@ def is_signed_by(certificate: x509.Certificate, authority: x509.Certificate) -> 
     except (InvalidSignature, TypeError, ValueError):
         return False
     return True
-
-
-def _data(secret: Manifest) -> Mapping[str, Any]:
-    data = secret.get("data")
-    if not isinstance(data, Mapping) or not data:
-        raise _UnusableError("holds nothing")
-    return data
 
 
 def _read(data: Mapping[str, Any], name: str) -> bytes:

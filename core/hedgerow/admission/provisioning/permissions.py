@@ -12,12 +12,14 @@ REGISTRATIONS: Final = {each.kind: each for each in (MUTATING_WEBHOOKS, VALIDATI
 
 
 def provisioning_permissions(secret: ObjectKey, registrations: Iterable[Manifest]) -> tuple[Permission, ...]:
-    """To write the Secret and what is registered, by their names; no role can name an object to be created."""
+    """To write the Secret and what is registered, by their names.
+
+    Not to create the Secret: whoever may create one gets the token of every ServiceAccount beside it.
+    """
     names: dict[Resource, list[str]] = {}
     for registration in registrations:
         names.setdefault(REGISTRATIONS[registration["kind"]], []).append(key_of(registration).name)
     return (
-        Permission.of(SECRETS, "create", cluster=Cluster.SOURCE, namespace=secret.namespace),
         Permission.of(
             SECRETS, "get", "update", cluster=Cluster.SOURCE, namespace=secret.namespace, names=(secret.name,)
         ),

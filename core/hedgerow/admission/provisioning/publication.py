@@ -1,7 +1,8 @@
 """How a pair comes into use: the registrations trust it, the server shows it, and only then webhooks are registered.
 
 Every replica adds trust, as that takes it from nobody, and fills in a registration without webhooks. The leader alone
-corrects the others: replicas of two versions would undo each other's work.
+corrects the others: replicas of two versions would undo each other's work. A registration without its mark is neither
+filled in nor corrected: somebody else provides for certificates now.
 """
 
 from collections.abc import Sequence
@@ -14,9 +15,18 @@ from cryptography import x509
 from hedgerow.admission.certificates import certificate_pem, key_pem
 from hedgerow.admission.provisioning.material import Material, Pair
 from hedgerow.admission.provisioning.permissions import REGISTRATIONS
-from hedgerow.admission.provisioning.registrations import WEBHOOKS, is_as_desired, is_empty, trusts, with_trust
+from hedgerow.admission.provisioning.registrations import (
+    MARK,
+    WEBHOOKS,
+    accepts,
+    corrected,
+    is_empty,
+    is_marked,
+    trusts,
+    with_trust,
+)
 from hedgerow.admission.provisioning.rotation import has_expired
-from hedgerow.admission.provisioning.steps import Replica, ReplicaQuestion, Serve
+from hedgerow.admission.provisioning.steps import Replica, ReplicaQuestion, ReportTrust, Serve
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import Failure, retryable_failure
@@ -27,6 +37,10 @@ from hedgerow.machinery.steps import Now
 
 CONFLICT: Final = "Conflict"
 """The reason of API servers for a write of an old version."""
+UNMARKED: Final = (
+    f"registers nothing, and lacks the annotation {'='.join(*MARK.items())} with which the process fills it in: "
+    "apply the installation again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +102,9 @@ async def published(content: Material, registrations: Sequence[Registration], se
     replica, now = await ReplicaQuestion(), await Now()
     chain = certificate_pem(content.pair.certificate)
     registrations = [await _trusting(each, content) for each in registrations]
-    if replica.served != chain and (all(map(_is_settled, registrations)) or not _is_valid(replica, now)):
+    changes = replica.served != chain and (all(map(_is_settled, registrations)) or not _is_valid(replica, now))
+    await _report(registrations, chain if changes else replica.served, is_new=changes)
+    if changes:
         problem = await Serve(chain, key_pem(content.pair.key))
         if problem is not None:
             return Published((retryable_failure(SECRETS, secret, f"cannot be served: {problem}"),))
@@ -99,9 +115,24 @@ async def published(content: Material, registrations: Sequence[Registration], se
     return Published(failures, is_outdated=any(each.is_outdated for each in registrations))
 
 
+async def _report(registrations: Sequence[Registration], served: bytes | None, *, is_new: bool) -> None:
+    """Tell probes whether API servers accept a chain; one that they have accepted is not doubted unless it is known."""
+    assert served is not None  # noqa: S101 -- a replica without a chain serves the first that there is
+    certificate = x509.load_pem_x509_certificate(served)
+    for each in registrations:
+        if each.live is not None and not accepts(each.live, certificate):
+            await ReportTrust(f"{each.wanted['kind']} {each.key} does not trust the serving certificate")
+            return
+    unknown = next((each.failure for each in registrations if each.is_unknown), None)
+    if unknown is None or is_new:
+        await ReportTrust(str(unknown) if unknown else None)
+
+
 def _is_settled(registration: Registration) -> bool:
     """True if an object trusts what it has to, or does not exist."""
-    return registration.live is None or not (registration.failure or registration.is_outdated)
+    if registration.live is None:
+        return not registration.is_unknown
+    return not (registration.failure or registration.is_outdated)
 
 
 def _is_valid(replica: Replica, now: datetime) -> bool:
@@ -119,9 +150,14 @@ async def _trusting(registration: Registration, content: Material) -> Registrati
 
 async def _registered(registration: Registration, content: Material, replica: Replica) -> Registration:
     """A registration as it has to be, if this replica may write it."""
-    live = registration.live
-    webhooks = with_trust(registration.wanted, content.authorities)
-    if live is None or not _is_settled(registration) or is_as_desired(live, webhooks):
+    live, wanted = registration.live, registration.wanted
+    if live is None or not _is_settled(registration):
+        return registration
+    if not is_marked(live):
+        is_idle = is_empty(live) and not is_empty(wanted)
+        return registration.failing(UNMARKED) if is_idle else registration
+    webhooks = corrected(live, wanted, content.authorities)
+    if webhooks == list(live.get(WEBHOOKS) or ()):
         return registration
     if is_empty(live):
         return await _written(registration, webhooks, "webhooks-served")

@@ -1,7 +1,8 @@
 """What API servers are told of the server: the registration objects with the authorities that they have to trust.
 
-An object is there from the installation on, without webhooks; they are filled in once a replica serves. What it says
-besides, such as `matchConditions` that somebody adds to a webhook, stays.
+An object is there from the installation on, without webhooks and with a mark; they are filled in once a replica serves.
+Without the mark the object belongs to somebody else, who perhaps replaces this process. What it says besides, such as
+`matchConditions` that somebody adds to a webhook, stays.
 """
 
 import re
@@ -14,12 +15,17 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from hedgerow.admission.certificates import dns_names
-from hedgerow.admission.provisioning.material import bundle
+from hedgerow.admission.provisioning.material import bundle, is_signed_by
 from hedgerow.admission.provisioning.rotation import has_expired
-from hedgerow.machinery.objects import Manifest
+from hedgerow.machinery.objects import Manifest, annotations_of
 from hedgerow.machinery.reading import object_at, objects_at, text_at
 
 WEBHOOKS: Final = "webhooks"
+MARK: Final = {"hedgerow.dev/webhooks-provided-by": "self"}
+"""The annotation of an object whose webhooks are the process's."""
+MOST_SURVIVORS: Final = 3
+"""Whoever spoils the Secret again and again must not fill it, nor the registrations."""
+_CLIENT: Final = "clientConfig"
 _HOST: Final = re.compile(r"https://(?:\[([^\]]+)\]|([^/:?#]+))")
 
 
@@ -28,7 +34,7 @@ def server_names(registrations: Iterable[Manifest]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for registration in registrations:
         for webhook in objects_at(registration, WEBHOOKS):
-            client, service = object_at(webhook, "clientConfig"), object_at(webhook, "clientConfig", "service")
+            client, service = object_at(webhook, _CLIENT), object_at(webhook, _CLIENT, "service")
             if service:
                 service_name, namespace = text_at(service, "name") or "", text_at(service, "namespace") or ""
                 names |= dict.fromkeys(dns_names(service_name, namespace))
@@ -42,9 +48,22 @@ def is_empty(registration: Manifest) -> bool:
     return not registration.get(WEBHOOKS)
 
 
+def is_marked(registration: Manifest) -> bool:
+    """True if the process may do more with an object than add trust."""
+    return annotations_of(registration).items() >= MARK.items()
+
+
 def trusts(registration: Manifest, authority: x509.Certificate) -> bool:
     """True if every webhook that an object registers trusts an authority."""
     return all(authority in trusted_by(webhook) for webhook in _webhooks(registration))
+
+
+def accepts(registration: Manifest, certificate: x509.Certificate) -> bool:
+    """True if every webhook that an object registers trusts who has signed a serving certificate."""
+    return all(
+        any(is_signed_by(certificate, authority) for authority in trusted_by(webhook))
+        for webhook in _webhooks(registration)
+    )
 
 
 def with_trust(registration: Manifest, authorities: Sequence[x509.Certificate]) -> list[Manifest]:
@@ -52,20 +71,32 @@ def with_trust(registration: Manifest, authorities: Sequence[x509.Certificate]) 
     return [_trusting(webhook, (*authorities, *trusted_by(webhook))) for webhook in _webhooks(registration)]
 
 
-def is_as_desired(registration: Manifest, webhooks: Sequence[Manifest]) -> bool:
-    """True if an object says all that it has to; fields that API servers or people add do not count."""
-    return _covers(registration.get(WEBHOOKS, ()), webhooks)
+def corrected(registration: Manifest, wanted: Manifest, authorities: Sequence[x509.Certificate]) -> Sequence[Manifest]:
+    """The webhooks of an object as they have to be; what API servers or people add to one stays."""
+    live = {text_at(webhook, "name"): webhook for webhook in _webhooks(registration)}
+    return [
+        _corrected(live.get(text_at(webhook, "name"), {}), webhook, (*authorities, *trusted_by(webhook)))
+        for webhook in _webhooks(wanted)
+    ]
 
 
-def survivors(registrations: Iterable[Manifest], name: str, now: datetime) -> tuple[x509.Certificate, ...]:
-    """The authorities of a name that registrations trust and that are valid: other replicas may serve by them."""
+def _corrected(live: Manifest, wanted: Manifest, authorities: Sequence[x509.Certificate]) -> Manifest:
+    said = {**wanted, _CLIENT: {**object_at(wanted, _CLIENT)}}
+    said[_CLIENT].pop("caBundle", None)
+    webhook = {**live, **{name: each for name, each in said.items() if not _covers(live.get(name), each)}}
+    return webhook if set(trusted_by(webhook)) == set(authorities) else _trusting(webhook, authorities)
+
+
+def survivors(registrations: Iterable[Manifest], name: str, now: datetime) -> Sequence[x509.Certificate]:
+    """The newest authorities of a name that registrations trust and that are valid: others may serve by them."""
     trusted = dict.fromkeys(
         authority
         for registration in registrations
         for webhook in _webhooks(registration)
         for authority in trusted_by(webhook)
+        if _common_name(authority) == name and not has_expired(authority, now)
     )
-    return tuple(each for each in trusted if _common_name(each) == name and not has_expired(each, now))
+    return sorted(trusted, key=lambda each: each.not_valid_before_utc, reverse=True)[:MOST_SURVIVORS]
 
 
 def _webhooks(registration: Manifest) -> Sequence[Manifest]:
@@ -75,14 +106,14 @@ def _webhooks(registration: Manifest) -> Sequence[Manifest]:
 def trusted_by(webhook: Manifest) -> list[x509.Certificate]:
     """The authorities of a webhook; none where the field cannot be read, which API servers refuse anyway."""
     try:
-        return x509.load_pem_x509_certificates(b64decode(text_at(webhook, "clientConfig", "caBundle") or ""))
+        return x509.load_pem_x509_certificates(b64decode(text_at(webhook, _CLIENT, "caBundle") or ""))
     except ValueError:
         return []
 
 
 def _trusting(webhook: Manifest, authorities: Sequence[x509.Certificate]) -> Manifest:
-    client = {**object_at(webhook, "clientConfig"), "caBundle": b64encode(bundle(authorities)).decode("ascii")}
-    return {**webhook, "clientConfig": client}
+    client = {**object_at(webhook, _CLIENT), "caBundle": b64encode(bundle(authorities)).decode("ascii")}
+    return {**webhook, _CLIENT: client}
 
 
 def _common_name(certificate: x509.Certificate) -> object:

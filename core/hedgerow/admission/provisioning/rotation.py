@@ -1,15 +1,17 @@
 """What is due with the certificates of the Secret.
 
     authority A signs ── 80 % of its life ──▶ A signs, B is announced ── every API server trusts both ──▶ B signs
-                                                                            A is dropped once it has expired
+                                                                            A is dropped a day later
 
-A pair is renewed at 80 % of its life. Decides from the content of the Secret, the time, the names of the server, and
-whether the registrations trust the announced authority.
+A pair is renewed at 80 % of its life. What is not valid yet was made by a clock that is ahead, and is made anew.
+
+Decides from the content of the Secret, the time, the names of the server, and whether the registrations trust the
+announced authority.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -17,10 +19,13 @@ from cryptography import x509
 
 from hedgerow.admission.certificates import general_names
 from hedgerow.admission.provisioning.issuance import skew
-from hedgerow.admission.provisioning.material import Material, is_signed_by
+from hedgerow.admission.provisioning.material import Material, Pair, is_signed_by
 
 RENEWED_AT: Final = 0.8
 """The part of a certificate's life after which the next one is made."""
+
+GRACE: Final = timedelta(days=1)
+"""For how long authorities are trusted that have signed nothing in use."""
 
 
 class Change(StrEnum):
@@ -35,7 +40,7 @@ class Change(StrEnum):
     SWITCH = "authority-rotated"
     """The announced authority signs from now on, and at first a new pair."""
     DROP = "authority-dropped"
-    """Authorities that have expired are forgotten."""
+    """Authorities that do not sign any more are forgotten."""
 
     @property
     def keys(self) -> int:
@@ -72,6 +77,14 @@ def signer_has_expired(situation: Situation) -> Due | None:
     return None
 
 
+def signer_is_not_valid_yet(situation: Situation) -> Due | None:
+    """Nobody accepts yet what it signs."""
+    begin = situation.content.signer.certificate.not_valid_before_utc
+    if situation.now >= begin:
+        return None
+    return Due(Change.REPLACE, f"the authority is valid only from {_stamp(begin)}: a clock is wrong")
+
+
 def follower_can_sign(situation: Situation) -> Due | None:
     """API servers learn of a registration a while after it was written; until then they trust its predecessor."""
     follower = situation.content.following
@@ -105,12 +118,20 @@ def pair_is_for_other_names(situation: Situation) -> Due | None:
     return Due(Change.RENEW, "tls.crt is for other names")
 
 
+def pair_is_not_valid_yet(situation: Situation) -> Due | None:
+    """API servers refuse it."""
+    pair = situation.content.pair
+    if isinstance(pair, str) or situation.now >= (begin := pair.certificate.not_valid_before_utc):
+        return None
+    return Due(Change.RENEW, f"tls.crt is valid only from {_stamp(begin)}: a clock is wrong")
+
+
 def pair_is_due(situation: Situation) -> Due | None:
     """Renewed early enough that people can help where that fails."""
     pair = situation.content.pair
     if isinstance(pair, str) or not is_due(pair.certificate, situation.now):
         return None
-    return Due(Change.RENEW, f"tls.crt expires at {pair.certificate.not_valid_after_utc:%Y-%m-%dT%H:%M:%SZ}")
+    return Due(Change.RENEW, f"tls.crt expires at {_stamp(pair.certificate.not_valid_after_utc)}")
 
 
 def signer_is_due(situation: Situation) -> Due | None:
@@ -119,25 +140,27 @@ def signer_is_due(situation: Situation) -> Due | None:
     if content.following is not None or not is_due(content.signer.certificate, situation.now):
         return None
     expiry = content.signer.certificate.not_valid_after_utc
-    return Due(Change.ANNOUNCE, f"the authority expires at {expiry:%Y-%m-%dT%H:%M:%SZ}")
+    return Due(Change.ANNOUNCE, f"the authority expires at {_stamp(expiry)}")
 
 
-def others_have_expired(situation: Situation) -> Due | None:
-    """Nobody serves what they have signed any more."""
-    if any(has_expired(each, situation.now) for each in situation.content.others):
-        return Due(Change.DROP, "an authority that does not sign any more has expired")
+def others_are_idle(situation: Situation) -> Due | None:
+    """Nobody serves what they have signed any more; trust in them helps only who has got hold of a key."""
+    if idle(situation.content, situation.now):
+        return Due(Change.DROP, "an authority does not sign any more")
     return None
 
 
 RULES: Final[tuple[Callable[[Situation], Due | None], ...]] = (
     signer_has_expired,
+    signer_is_not_valid_yet,
     follower_can_sign,
     pair_cannot_be_used,
     pair_is_of_another_authority,
     pair_is_for_other_names,
+    pair_is_not_valid_yet,
     pair_is_due,
     signer_is_due,
-    others_have_expired,
+    others_are_idle,
 )
 
 
@@ -151,6 +174,19 @@ def issuer_of(certificate: x509.Certificate, content: Material) -> x509.Certific
     return next((each for each in content.authorities if is_signed_by(certificate, each)), None)
 
 
+def idle(content: Material, now: datetime) -> list[x509.Certificate]:
+    """The authorities that sign nothing: a day after the present pair was made every replica serves that."""
+    following, pair = content.following, content.pair
+    is_settled = (
+        isinstance(pair, Pair) and now >= pair.certificate.not_valid_before_utc + skew(pair.certificate) + GRACE
+    )
+    return [
+        each
+        for each in content.others
+        if has_expired(each, now) or (is_settled and (following is None or each != following.certificate))
+    ]
+
+
 def is_due(certificate: x509.Certificate, now: datetime) -> bool:
     """True if most of its life is over."""
     life = certificate.not_valid_after_utc - certificate.not_valid_before_utc
@@ -160,6 +196,10 @@ def is_due(certificate: x509.Certificate, now: datetime) -> bool:
 def has_expired(certificate: x509.Certificate, now: datetime) -> bool:
     """True if nobody accepts it any more."""
     return now >= certificate.not_valid_after_utc
+
+
+def _stamp(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def names_in(certificate: x509.Certificate) -> set[x509.GeneralName]:

@@ -32,6 +32,14 @@ class Serve(Step[str | None]):
 
 
 @dataclass(frozen=True, slots=True)
+class ReportTrust(Step[None]):
+    """Tells probes whether API servers accept what the server shows."""
+
+    problem: str | None
+    """Why they do not."""
+
+
+@dataclass(frozen=True, slots=True)
 class Replica:
     """This process among its replicas."""
 

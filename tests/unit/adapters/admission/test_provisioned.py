@@ -14,7 +14,7 @@ from hedgerow.admission.certificates import (
     certificate_pem,
     key_pem,
 )
-from hedgerow.admission.provisioning import MakeKeys, NewKey, Replica, ReplicaQuestion, Serve
+from hedgerow.admission.provisioning import MakeKeys, NewKey, Replica, ReplicaQuestion, ReportTrust, Serve
 from hedgerow.machinery.steps import Now
 from hedgerow_adapters.admission.provisioned import LONGEST, ProvisionedCertificate, provisioning_steps
 from tests.unit.adapters.admission.test_validity import Heard
@@ -70,6 +70,16 @@ def test_a_pair_that_cannot_be_used_leaves_the_last_one(bad: bytes) -> None:
     assert certificate.serve(chain, pair()[1]) == "certificate and key cannot be used, or not together"
 
     assert (certificate.served, certificate.context) == (chain, used)
+
+
+def test_a_pair_that_api_servers_do_not_trust_keeps_it_from_being_ready() -> None:
+    certificate = ProvisionedCertificate(Heard())
+    perform = provisioning_steps(certificate, lambda: True)
+    for problem in ("a registration does not trust it", None):
+        asyncio.run(_awaited(perform(ReportTrust(problem))))
+        certificate.serve(*pair())
+
+        assert certificate.problem == problem
 
 
 def test_steps_of_others_are_not_performed() -> None:

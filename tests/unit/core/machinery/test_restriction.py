@@ -114,10 +114,11 @@ def test_a_dynamic_watch_gives_no_key_out_of_sight_either() -> None:
 
 def test_the_single_key_of_a_periodic_controller_is_always_in_sight() -> None:
     create = Create(THINGS, thing("a", "t"), "missing")
-    controller = restricted(replace(planning(create), periodic=True), target=["a"])
+    event = Event(THINGS, ObjectKey("b", "t"), None, "Warning", "R", "note")
+    controller = restricted(replace(planning(create, events=(event,)), periodic=True), target=["a"])
 
     assert all_keys(controller, snapshot_of(controller)) == [SINGLETON]
-    assert planned(controller, SINGLETON).actions == (create,)
+    assert planned(controller, SINGLETON) == Plan((create,), (event,))
 
 
 def test_for_an_owner_out_of_sight_nothing_is_planned() -> None:

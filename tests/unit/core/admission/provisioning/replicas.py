@@ -10,22 +10,25 @@ from typing import Any, Final
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from hedgerow.admission.certificates import Issue, certificate_authority
 from hedgerow.admission.provisioning import (
+    MARK,
     Lifetimes,
     MakeKeys,
     NewKey,
     ProvisioningConfig,
     Replica,
     ReplicaQuestion,
+    ReportTrust,
     Serve,
     server_names,
 )
 from hedgerow.admission.provisioning.controller import reconcile
-from hedgerow.admission.provisioning.material import is_signed_by
+from hedgerow.admission.provisioning.material import bundle, is_signed_by
 from hedgerow.admission.provisioning.registrations import trusted_by
 from hedgerow.machinery.controller import SINGLETON, Context
 from hedgerow.machinery.objects import Manifest, ObjectKey
-from hedgerow.machinery.plan import ApiError, Create, Event, MergePatch, Plan, RecordEvents, Update, WriteResult
+from hedgerow.machinery.plan import ApiError, Event, MergePatch, Plan, RecordEvents, Update, WriteResult
 from hedgerow.machinery.questions import Answer, Found, NotAnswered, ObjectQuestion
 from hedgerow.machinery.steps import AtOnce, Execution, Now, Step
 
@@ -56,11 +59,28 @@ def encoded(pem: bytes) -> str:
     return b64encode(pem).decode()
 
 
+FOREIGN: Final = certificate_authority(
+    key_of_number(1000).key, Issue(1, START - timedelta(days=1), START + timedelta(days=3650)), "somebody-else"
+).certificate
+"""The authority of who provides for certificates before or after."""
+
+
+def empty_secret() -> Manifest:
+    """The Secret as installations print it."""
+    metadata = {"name": "certificates", "namespace": "garden", "resourceVersion": "0", "uid": "u"}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque"}
+
+
 @dataclass
 class Process:
     """One replica."""
 
     served: bytes | None = None
+    distrust: str | None = None
+    clock: timedelta = timedelta(0)
+    """How far it is ahead."""
+    is_blind: bool = False
+    """True if it may not read the registration."""
     execution: Execution[Plan] | None = None
     step: Step[Any] | None = None
     plan: Plan | None = None
@@ -75,11 +95,11 @@ class Landscape:
     processes: list[Process] = field(default_factory=lambda: [Process(), Process(), Process()])
     leader: int = 0
     now: datetime = START
-    secret: Manifest | None = None
+    secret: Manifest | None = field(default_factory=empty_secret)
     registration: Manifest | None = field(
         default_factory=lambda: {
             **{name: value for name, value in REGISTRATION.items() if name != "webhooks"},
-            "metadata": {"name": "manager", "resourceVersion": "1"},
+            "metadata": {"name": "manager", "resourceVersion": "1", "annotations": MARK},
         }
     )
     events: list[Event] = field(default_factory=list)
@@ -94,7 +114,7 @@ class Landscape:
         """Let a replica take one step; false if its turn has ended with that."""
         process = self.processes[index]
         if process.execution is None:
-            decision: Any = reconcile(SINGLETON, None, Context(self.now, self.config))  # type: ignore[arg-type]  # no cache
+            decision: Any = reconcile(SINGLETON, None, Context(self.now + process.clock, self.config))  # type: ignore[arg-type]  # no cache
             process.execution = Execution(decision)
             state = process.execution.begin()
         else:
@@ -124,7 +144,7 @@ class Landscape:
         execution = self.processes[index].execution
         if execution is not None:
             execution.close()
-        self.processes[index] = Process()
+        self.processes[index] = Process(clock=self.processes[index].clock, is_blind=self.processes[index].is_blind)
 
     def _performed(  # noqa: PLR0911 -- a table: one return for each step
         self, process: Process, step: Step[Any], *, leads: bool
@@ -133,42 +153,43 @@ class Landscape:
             case AtOnce(steps):
                 return tuple(self._performed(process, each, leads=leads) for each in steps)
             case ObjectQuestion():
-                return self._answer(step)
+                return self._answer(step, process)
             case Now():
-                return self.now
+                return self.now + process.clock
             case MakeKeys(count):
                 self.keys += count
                 return tuple(key_of_number(self.keys - number) for number in range(count))
             case Serve(chain, _):
                 process.served = chain
                 return None
+            case ReportTrust(problem):
+                process.distrust = problem
+                return None
             case ReplicaQuestion():
                 return Replica(process.served, leads)
             case RecordEvents(events):
                 self.events += events
                 return None
-            case Create() | Update() | MergePatch():
+            case Update() | MergePatch():
                 return self._written(step)
             case _:
                 raise TypeError(step)
 
     # What there is.
 
-    def _answer(self, question: ObjectQuestion) -> Answer:
+    def _answer(self, question: ObjectQuestion, process: Process) -> Answer:
+        if process.is_blind and question.resource.kind != "Secret":
+            return NotAnswered(403, "Forbidden", "no rights")
         found = self.secret if question.resource.kind == "Secret" else self.registration
         if (error := self.refuses(question)) is not None:
             return NotAnswered(error.code, error.reason, error.message)
         return Found((found,)) if found is not None else NotAnswered(404, "NotFound", "there is none")
 
-    def _written(self, action: Create | Update | MergePatch) -> WriteResult:
+    def _written(self, action: Update | MergePatch) -> WriteResult:
         if (error := self.refuses(action)) is not None:
             return WriteResult(action, error=error)
         is_secret = action.resource.kind == "Secret"
         current = self.secret if is_secret else self.registration
-        if isinstance(action, Create):
-            if current is not None:
-                return WriteResult(action, error=ApiError(409, "AlreadyExists", "it exists"))
-            return WriteResult(action, self.store(action.manifest))
         if current is None:
             return WriteResult(action, error=ApiError(404, "NotFound", "there is none"))
         known = (
@@ -192,16 +213,35 @@ class Landscape:
             self.registration = stored
         return stored
 
+    def register(self, *authorities: x509.Certificate, marked: bool = True) -> None:
+        """Write the registration as Helm does, with authorities of somebody else."""
+        pem = encoded(bundle(authorities))
+        webhooks = [
+            {**each, "clientConfig": {**each["clientConfig"], "caBundle": pem}} for each in REGISTRATION["webhooks"]
+        ]
+        metadata = {"name": "manager", "annotations": MARK if marked else {}}
+        self.store({**REGISTRATION, "metadata": metadata, "webhooks": webhooks})
+
     def data(self) -> Mapping[str, str]:
         assert self.secret is not None
-        data: Mapping[str, str] = self.secret["data"]
+        data: Mapping[str, str] = self.secret.get("data", {})
         return data
 
     # What API servers make of it.
 
     def distrusted(self) -> list[int]:
-        """The replicas that serve what the registration does not trust, or what has expired."""
-        return [index for index, each in enumerate(self.processes) if each.served and not self._is_trusted(each.served)]
+        """The ready replicas that serve what the registration does not trust, or what is not valid.
+
+        Those whose clock is ahead do not count.
+        """
+        return [
+            index
+            for index, each in enumerate(self.processes)
+            if each.served
+            and each.distrust is None
+            and each.clock <= timedelta(0)
+            and not self._is_trusted(each.served)
+        ]
 
     def _is_trusted(self, chain: bytes) -> bool:
         certificate = x509.load_pem_x509_certificate(chain)

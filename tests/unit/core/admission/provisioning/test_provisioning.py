@@ -7,10 +7,20 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from hedgerow.admission.provisioning import provisioning_permissions
 from hedgerow.admission.provisioning.material import Material, material
-from hedgerow.admission.provisioning.registrations import server_names, trusted_by
+from hedgerow.admission.provisioning.registrations import MOST_SURVIVORS, server_names, trusted_by
 from hedgerow.machinery.plan import ApiError
-from tests.unit.core.admission.provisioning.replicas import CONFIG, REGISTRATION, START, Landscape, Process, encoded
+from tests.unit.core.admission.provisioning.replicas import (
+    CONFIG,
+    FOREIGN,
+    REGISTRATION,
+    START,
+    Landscape,
+    Process,
+    empty_secret,
+    encoded,
+)
 
 DAY = timedelta(days=1)
 
@@ -92,7 +102,7 @@ def test_a_certificate_is_renewed_after_four_fifths_of_its_life() -> None:
     assert reasons(world)[-1] == ("Normal", "WebhookCertificateMade")
 
 
-def test_the_next_authority_signs_once_it_is_trusted_and_the_last_one_goes_when_it_has_expired() -> None:
+def test_the_next_authority_signs_once_it_is_trusted_and_the_last_one_goes_a_day_later() -> None:
     world = single()
     first = content(world).signer.certificate
     while world.now < START + 292 * DAY:
@@ -110,7 +120,10 @@ def test_the_next_authority_signs_once_it_is_trusted_and_the_last_one_goes_when_
     assert content(world).signer.certificate == second
     assert set(bundles(world)[0]) == {first, second}
 
-    world.now = START + 366 * DAY
+    world.now += DAY - timedelta(hours=1)
+    world.settle(2)
+    assert set(bundles(world)[0]) == {first, second}
+    world.now += timedelta(hours=1)
     world.settle(2)
     assert bundles(world)[0] == [second]
     assert [reason for _, reason in reasons(world)][-3:] == [
@@ -150,7 +163,7 @@ def test_the_leader_alone_puts_back_what_somebody_has_changed() -> None:
     assert world.registration["webhooks"] == changed
     world.turn(0)
 
-    assert world.registration["webhooks"] == webhooks
+    assert world.registration["webhooks"] == [{**webhooks[0], "matchConditions": [{"name": "mine"}]}, *webhooks[1:]]
 
 
 def test_what_somebody_adds_to_a_webhook_stays() -> None:
@@ -161,8 +174,25 @@ def test_what_somebody_adds_to_a_webhook_stays() -> None:
     ]
     world.store({**world.registration, "webhooks": added})
     world.settle(2)
-
     assert world.registration["webhooks"] == added
+
+    before, world.secret = bundles(world), empty_secret()
+    world.settle(2)
+    assert bundles(world) != before
+    assert [(each["matchConditions"], each["timeoutSeconds"]) for each in world.registration["webhooks"]] == [
+        ([{"name": "mine"}], 10)
+    ] * 2
+
+
+def test_the_order_of_authorities_is_no_reason_to_write() -> None:
+    world = single()
+    world.register(*content(world).authorities, FOREIGN)
+    world.config = replace(CONFIG, registrations=(world.registration,))  # type: ignore[arg-type]  # it is there
+    world.register(FOREIGN, *content(world).authorities)
+    before = world.version
+    world.settle(2)
+
+    assert world.version == before
 
 
 def test_a_replica_that_does_not_lead_fills_in_what_is_empty() -> None:
@@ -269,3 +299,157 @@ def test_the_leader_empties_a_registration_none_of_whose_webhooks_is_enabled_any
     world.settle(1)
     assert world.processes[0].plan is not None
     assert world.processes[0].plan.failures == ()
+
+
+# Who may write what.
+
+
+def test_without_the_mark_trust_is_added_and_nothing_is_corrected() -> None:
+    world = Landscape(processes=[Process(), Process()])
+    world.settle(2)
+    own = content(world).signer.certificate
+    world.register(FOREIGN, marked=False)
+    assert world.distrusted() == [0, 1]
+
+    world.turn(1)
+    assert world.distrusted() == []
+    world.settle(3)
+    assert [set(each) for each in bundles(world)] == [{own, FOREIGN}] * 2
+
+
+def test_without_the_mark_nothing_is_filled_in_and_that_is_told() -> None:
+    world = single()
+    assert world.registration is not None
+    world.store({**world.registration, "metadata": {"name": "manager"}, "webhooks": []})
+    plan = world.turn(0)
+
+    assert world.registration["webhooks"] == []
+    (failure,) = map(str, plan.failures)
+    assert failure == (
+        "MutatingWebhookConfiguration manager: registers nothing, and lacks the annotation "
+        "hedgerow.dev/webhooks-provided-by=self with which the process fills it in: apply the installation again"
+    )
+
+
+def test_the_process_may_create_no_secret() -> None:
+    permissions = provisioning_permissions(CONFIG.secret, [REGISTRATION])
+
+    assert {verb for each in permissions if each.plural == "secrets" for verb in each.verbs} == {"get", "update"}
+
+
+def test_a_secret_that_is_missing_is_told_and_the_last_certificate_stays() -> None:
+    world = single()
+    before, world.secret = world.processes[0].served, None
+    plan = world.turn(0)
+
+    assert [str(each) for each in plan.failures] == [
+        "Secret garden/certificates: does not exist, so that no certificate can be kept: apply the installation again"
+    ]
+    assert world.processes[0].served == before
+
+
+# Whether API servers accept what is served.
+
+
+def test_a_replica_that_cannot_read_a_registration_serves_what_there_is_and_is_not_ready() -> None:
+    world = Landscape(processes=[Process(), Process(is_blind=True)])
+    world.settle(2)
+
+    assert world.processes[1].served == world.processes[0].served
+    assert world.processes[1].distrust == "MutatingWebhookConfiguration manager: cannot be read: no rights"
+
+    world.processes[1].is_blind = False
+    world.settle(1)
+    assert world.processes[1].distrust is None
+
+
+def test_what_was_trusted_stays_in_use_while_a_registration_cannot_be_read() -> None:
+    world = Landscape(processes=[Process(), Process()])
+    world.settle(2)
+    before, world.processes[1].is_blind = world.processes[1].served, True
+    world.secret = empty_secret()
+    world.turn(1)
+    assert world.data() == {}
+    world.settle(2)
+
+    assert world.processes[0].served != before
+    assert (world.processes[1].served, world.processes[1].distrust) == (before, None)
+    assert world.distrusted() == []
+
+
+def test_a_replica_is_not_ready_while_a_registration_does_not_trust_what_it_serves() -> None:
+    world = Landscape(processes=[Process()])
+    world.register(FOREIGN)
+    world.refuses = forbids("MutatingWebhookConfiguration", "MergePatch")  # type: ignore[assignment]  # a function
+    world.settle(2)
+    distrust = "MutatingWebhookConfiguration manager does not trust the serving certificate"
+    assert world.processes[0].distrust == distrust
+
+    world.refuses = lambda _action: None
+    world.settle(1)
+    assert world.processes[0].distrust is None
+
+
+@pytest.mark.parametrize("passed", [timedelta(0), 72 * DAY - timedelta(hours=2)], ids=["authority", "certificate"])
+def test_what_a_clock_that_is_ahead_has_made_is_made_anew(passed: timedelta) -> None:
+    world = Landscape(processes=[Process(), Process(clock=timedelta(hours=3))])
+    if passed:
+        world.settle(2)
+    world.now += passed
+    world.turn(1)
+    assert x509.load_pem_x509_certificate(world.processes[1].served or b"").not_valid_before_utc > world.now
+
+    world.turn(0)
+    assert world.distrusted() == []
+    assert "a clock is wrong" in world.events[-1].note
+    world.settle(2)
+    assert world.processes[1].served == world.processes[0].served
+    assert len(world.events) == (3 if passed else 2)
+
+
+def test_a_clock_that_is_an_hour_ahead_harms_nobody() -> None:
+    world = Landscape(processes=[Process(), Process(clock=timedelta(hours=1))])
+    world.turn(1)
+    world.settle(2)
+
+    assert world.distrusted() == []
+    assert len(world.events) == 1
+
+
+# Trust that ends.
+
+
+def test_an_authority_that_was_lost_is_trusted_for_a_day() -> None:
+    world = single()
+    (lost,), _ = bundles(world)
+    world.secret = empty_secret()
+    world.settle(2)
+    assert lost in bundles(world)[0]
+
+    world.now += DAY
+    world.settle(2)
+    assert bundles(world) == [[content(world).signer.certificate]] * 2
+
+
+def test_whoever_spoils_the_secret_again_and_again_does_not_fill_it() -> None:
+    world = single()
+    for _ in range(9):
+        world.now += timedelta(minutes=3)
+        world.secret = empty_secret()
+        world.settle(2)
+
+    assert len(content(world).authorities) == len(bundles(world)[0]) == 1 + MOST_SURVIVORS
+
+
+def test_authorities_that_somebody_removes_from_the_secret_are_trusted_no_more() -> None:
+    world = single()
+    world.secret = empty_secret()
+    world.settle(2)
+    signer = content(world).signer.certificate
+    assert world.secret is not None
+    only = {**world.data(), "ca.crt": encoded(signer.public_bytes(Encoding.PEM))}
+    world.store({**world.secret, "data": only})
+    world.settle(1)
+
+    assert bundles(world) == [[signer]] * 2
+    assert world.distrusted() == []
