@@ -109,9 +109,7 @@ def manifests(installation: Installed, config_text: str) -> Result[tuple[Manifes
     process = tuple(_marked(installation, each) for each in _process(installation, config_text))
     access = tuple(_marked(installation, each) for each in _access(installation, target)) if target else ()
     registrations = tuple(_marked(installation, each) for each in registration_objects(installation))
-    if blocking := blocking_webhooks(
-        installation.registered, needed_objects(access if target else process)
-    ):
+    if blocking := blocking_webhooks(installation.registered, needed_objects(access if target else process)):
         return Failure(tuple(map(str, blocking)))
     return Success(
         (
