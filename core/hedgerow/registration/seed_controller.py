@@ -1,12 +1,13 @@
 """The controller that decides which extensions are installed into a seed.
 
-It decides from its caches first. Only a decision that writes reads what may have changed since, and is made again.
+It decides from its caches first. A decision that deletes reads what may have changed since, and is made again; so does
+the first one for a Seed that creates.
 
 Source: controller-registration §4.1, §4.2.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hedgerow.api.definition_deletion import kept, lost_definition, reads_definitions
@@ -25,8 +26,8 @@ from hedgerow.machinery.clusters import Cluster, Permission
 from hedgerow.machinery.conditions import ConditionStatus, condition_status
 from hedgerow.machinery.controller import Change, Context, Controller, Watch, creation_deletion_or, own_key
 from hedgerow.machinery.failures import retryable_failure
-from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, labels_of
-from hedgerow.machinery.plan import Delete, Plan, failed
+from hedgerow.machinery.objects import Manifest, ObjectKey, annotations_of, is_terminating, key_of, labels_of, uid_of
+from hedgerow.machinery.plan import Create, Delete, Plan, failed
 from hedgerow.machinery.questions import ListQuestion, NotAnswered
 from hedgerow.machinery.reading import UnreadableError, keeping
 from hedgerow.machinery.snapshot import Snapshot
@@ -76,7 +77,7 @@ _READ_LIVE: Final = {
     "shoots": (SHOOTS_BY_SEED, transform_shoot),
     "backup_entries": (ENTRIES_BY_SEED, _kept_of_entry),
 }
-"""What a decision that deletes looks up anew: the indexes and transforms of its inputs."""
+"""What decisions look up anew: the indexes and transforms of their inputs."""
 _DECISIVE: Final = (
     *(CONTROLLER_REGISTRATIONS, CONTROLLER_INSTALLATIONS, SEEDS),
     *(BACKUP_BUCKETS, BACKUP_ENTRIES, SHOOTS),
@@ -182,28 +183,52 @@ def _question(name: str, key: ObjectKey) -> ListQuestion:
     return ListQuestion(index.resource, Cluster.SOURCE, keep=keep)
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a process has read live of the installations of a Seed."""
+
+    uids: frozenset[str | None]
+    """Those that were there; empty once the caches have shown all of them."""
+
+
 async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[PlanningConfig]) -> Plan:
     """Bring the installations of one Seed to what it needs.
 
     Two decisions soon after one another must not create two installations: both give the one that they create the same
-    name, so that the API server refuses the second. A Shoot that the caches do not show yet must not lose its
-    extensions: whoever deletes has read live all that may need them.
+    name, so that the API server refuses the second. Another program's names differ, and caches may not show yet what
+    it has created before this process leads: until they have shown all that a live read found, whoever creates reads
+    live. A Shoot that the caches do not show yet must not lose its extensions: whoever deletes has read live all that
+    may need them.
     """
     live: dict[str, Any] = {}
     while (seed := snapshot.get(SEEDS, key, Cluster.SOURCE)) is not None:
-        planned = plan_installations(replace(seed_inputs(seed, snapshot), **live), context.config)
-        plan = Plan(planned.actions, planned.events, planned.failures)
-        if not plan.deletions:
-            return plan
-        if live:
-            return await _without_lost_definitions(seed, plan)
-        questions = {name: _question(name, key) for name in _READ_LIVE}
+        inputs = seed_inputs(seed, snapshot)
+        seen = _seen(key, inputs, live.get("installations"), context.state)
+        planned = plan_installations(replace(inputs, **live), context.config)
+        plan = Plan(planned.actions, planned.events, planned.failures, state=seen)
+        names: tuple[str, ...] = ()
+        if plan.deletions:
+            names = tuple(_READ_LIVE)
+        elif any(isinstance(action, Create) for action in plan.actions) and (seen is None or seen.uids):
+            names = ("installations",)
+        questions = {name: _question(name, key) for name in names if name not in live}
+        if not questions:
+            return await _without_lost_definitions(seed, plan) if plan.deletions else plan
         answers = await AtOnce(tuple(questions.values()))
         for (name, question), answer in zip(questions.items(), answers, strict=True):
             if isinstance(answer, NotAnswered):
                 return failed(retryable_failure(question.resource, ObjectKey("", ""), answer.message))
             live[name] = list(filter(None, map(question.keep, answer.objects)))
     return Plan()
+
+
+def _seen(key: ObjectKey, inputs: SeedInputs, live: Sequence[Manifest] | None, before: Seen | None) -> Seen | None:
+    """What has been read live by now; none: nothing yet."""
+    if before is not None and before.uids <= {uid_of(each) for each in inputs.installations}:
+        return Seen(frozenset())
+    if live is None:
+        return before
+    return Seen(frozenset(uid_of(each) for each in live if key in INSTALLATIONS_BY_SEED.values(each)))
 
 
 async def _without_lost_definitions(seed: Manifest, plan: Plan) -> Plan:

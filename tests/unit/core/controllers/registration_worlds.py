@@ -108,23 +108,42 @@ def without_versions(manifest: Manifest) -> Manifest:
 @st.composite
 def seeds(draw: st.DrawFn) -> World:
     """A Seed that needs extensions or not, with some of its installations; and one of a Seed that is not there."""
+    return seed_world(
+        {name: draw(STATUSES) for name in draw(drawn(["foo", "foo2", "worker", "always"]))},
+        policy=draw(st.sampled_from(["OnDemand", "AlwaysExceptNoShoots"])),
+        provider=draw(st.sampled_from(["x", "y"])),
+        environment=draw(st.sampled_from(["prod", "dev"])),
+        has_shoot=draw(st.booleans()),
+    )
+
+
+def seed_world(
+    required: Mapping[str, str],
+    *,
+    policy: str = "OnDemand",
+    provider: str = "x",
+    environment: str = "prod",
+    has_shoot: bool = True,
+) -> World:
+    """A Seed with installations that another program has named, each with the status of `Required`."""
     foo, workers = garden.resource("Extension", "foo"), garden.resource("Worker", "x")
     registrations = [
         objects.registration("foo", foo, deploymentRefs=[{"name": "d"}]),
-        objects.registration("worker", workers, policy=draw(st.sampled_from(["OnDemand", "AlwaysExceptNoShoots"]))),
+        objects.registration("worker", workers, policy=policy),
         objects.registration("always", policy="Always", seedSelector={"matchLabels": {"env": "prod"}}),
     ]
     installations = [
-        objects.installation(name, registration=name.rstrip("2"), conditions=(condition("Required", draw(STATUSES)),))
-        for name in draw(drawn(["foo", "foo2", "worker", "always"]))
+        objects.installation(name, registration=name.rstrip("2"), conditions=(condition("Required", status),))
+        for name, status in sorted(required.items())  # of two of an age the first by name counts as older: it is older
     ]
-    seed = objects.seed(spec={"provider": {"type": draw(st.sampled_from(["x", "y"]))}})
-    seed["metadata"]["labels"] = {"env": draw(st.sampled_from(["prod", "dev"]))}
+    seed = objects.seed(spec={"provider": {"type": provider}})
+    seed["metadata"]["labels"] = {"env": environment}
     shoot, late = (garden.shoot(name, namespace="default", extensions=[{"type": "foo"}]) for name in ("x", "late"))
     (subject, *_), (placed,) = in_source(seed, *registrations), in_source(shoot)
+    shoots = [shoot] if has_shoot else []
     return World(
         seed_controller(PlanningConfig()),
-        in_source(seed, *registrations, objects.deployment(), *draw(drawn([shoot])), *installations),
+        in_source(seed, *registrations, objects.deployment(), *shoots, *installations),
         subject,
         in_source(objects.installation("theirs", registration="foo", seed="t")),
         {

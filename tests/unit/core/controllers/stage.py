@@ -8,6 +8,8 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final, TypeAlias
 
+from hypothesis import strategies as st
+
 from hedgerow.machinery.charts import RenderChart, RenderedChart
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, all_keys
@@ -25,6 +27,8 @@ from tests.executions import LiveSnapshot, executed, no_chart, performed
 from tests.in_memory import InMemory, seen_by
 
 MOST_ROUNDS: Final = 20
+LAGS: Final = st.lists(st.integers(0, 5), min_size=1, max_size=4)
+"""How many changes caches do not show, round by round."""
 GIVEN_BY_THE_SERVER: Final = ("uid", "resourceVersion", "creationTimestamp", "generation")
 ONLY_THE_SERVER_GIVES: Final = ("creationTimestamp", "deletionTimestamp")
 Placed: TypeAlias = tuple[Cluster, Manifest]
@@ -93,7 +97,7 @@ class Stage:
         self.turns: list[Turn] = []
         self.sent: list[Action] = []
         self.lag = 0
-        """How many of the latest changes caches do not show."""
+        """How many of the latest changes caches do not show, unless this process has seen them already."""
         self.moments = 0
         """How many moments have passed."""
         self._shuffle = shuffle
@@ -101,6 +105,8 @@ class Stage:
         self._states: dict[ObjectKey, object] = {}
         self._known_keys: set[ObjectKey] = set()
         self._changes: list[tuple[Cluster, Resource, Change]] = []
+        self._shown = 0
+        """How many of them the caches of this process have shown: they never go back."""
         self._clock = SettableClock()
         placed = (*world.objects, *world.foreign)
         namespaces = sorted({"default", *(key_of(each).namespace for _, each in placed)} - {""})
@@ -212,15 +218,17 @@ class Stage:
         self.at_moment(self.moments - 1)
 
     def restart(self) -> None:
-        """A new process: it remembers nothing."""
+        """A new process: it remembers nothing, and its caches have shown nothing."""
         self._states.clear()
+        self._shown = 0
         self.at_moment = lambda _moment: None
 
     def snapshot(self) -> StoreSnapshot:
         """What the caches show."""
         controller = self.world.controller
         stores: dict[Cluster, dict[Resource, ObjectStore]] = {cluster: {} for cluster in Cluster}
-        visible = self._changes[: len(self._changes) - self.lag]
+        self._shown = max(self._shown, len(self._changes) - self.lag)
+        visible = self._changes[: self._shown]
         for watch in controller.watches:
             held: dict[ObjectKey, Manifest] = {}
             for cluster, resource, change in visible:
@@ -354,6 +362,19 @@ def disturbed(world: World, moment: int, change: Callable[[Stage], None]) -> Sta
     if stage.moments <= moment:
         stage.restart()
         change(stage)
+    return stage
+
+
+def lagging(world: World, change: str, lags: list[int], *, takes_over: bool) -> Stage:
+    """A world that has settled before the change: the process goes on, or another one takes over."""
+    stage = settled(world)
+    changes_of(world)[change](stage)
+    if takes_over:
+        stage.restart()
+    for lag in lags:
+        stage.lag = lag
+        stage.round()
+    stage.lag = 0
     return stage
 
 

@@ -12,7 +12,17 @@ from hedgerow.machinery.plan import Delete, MergePatch, Update
 from hedgerow_entrypoints.cli.controllers import NAMES
 from tests.unit.core.controllers.installation_worlds import installed_charts
 from tests.unit.core.controllers.registration_worlds import REGISTRATION_WORLDS
-from tests.unit.core.controllers.stage import Stage, World, changes_of, crashed, disturbed, moments_of, settled
+from tests.unit.core.controllers.stage import (
+    LAGS,
+    Stage,
+    World,
+    changes_of,
+    crashed,
+    disturbed,
+    lagging,
+    moments_of,
+    settled,
+)
 from tests.unit.core.controllers.worlds import WORLDS as OTHER_WORLDS
 from tests.unit.orders import ORDERS
 
@@ -104,18 +114,14 @@ OVERLOOKED: Final = frozenset({"a namesake of the Node"})
 
 @every_controller
 @FEW
-@given(data=st.data(), lags=st.lists(st.integers(0, 5), min_size=1, max_size=4))
-def test_caches_that_lag_behind_make_no_difference_in_the_end(name: str, data: st.DataObject, lags: list[int]) -> None:
+@given(data=st.data(), lags=LAGS, takes_over=st.booleans())
+def test_caches_that_lag_behind_make_no_difference_in_the_end(
+    name: str,
+    data: st.DataObject,
+    lags: list[int],
+    takes_over: bool,  # noqa: FBT001 -- drawn
+) -> None:
     world = data.draw(WORLDS[name]())
     change = data.draw(st.sampled_from(sorted(set(changes_of(world)) - OVERLOOKED)))
-    expected = possible(world, change)
 
-    stage = Stage(world)
-    stage.settle()
-    changes_of(world)[change](stage)
-    for lag in lags:
-        stage.lag = lag
-        stage.round()
-    stage.lag = 0
-
-    assert stage.in_the_end() in expected
+    assert lagging(world, change, lags, takes_over=takes_over).in_the_end() in possible(world, change)

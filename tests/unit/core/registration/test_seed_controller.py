@@ -1,13 +1,17 @@
 """Which events lead to a decision about a seed, and what it reads for it (§4.1, §4.2); whole sequences (§4.6)."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from hedgerow.api.registrations import CONTROLLER_INSTALLATIONS, CONTROLLER_REGISTRATIONS, SEEDS
 from hedgerow.machinery import snapshot_of
+from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Change, Context, Controller, concerned_keys
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, key_of
 from hedgerow.machinery.plan import Create, Plan
@@ -22,6 +26,8 @@ from hedgerow_adapters.memory.kinds import DEFAULT_RESOURCES
 from hedgerow_adapters.protocol import requests
 from hedgerow_adapters.simulation.planning import settle
 from tests.executions import executed
+from tests.unit.core.controllers.registration_worlds import seed_world
+from tests.unit.core.controllers.stage import LAGS, lagging
 from tests.unit.core.registration.garden import GOING, bucket, domain_secret, entry, resource, shoot, versioned
 from tests.unit.core.registration.objects import KINDS, condition, deployment, installation, registration, seed
 
@@ -169,12 +175,13 @@ def planned(
     live: Sequence[Manifest] | None = None,
     asked: list[str] | None = None,
     perform: Perform | None = None,
+    state: object = None,
 ) -> Plan:
     """The plan for a seed while caches show some objects, and live reads the same or others."""
     snapshot = snapshot_of(CONTROLLER, objects).unwrap()
     noted = [] if asked is None else asked
     answers = answering(objects if live is None else live, noted)
-    plan, _ = executed(reconcile(KEY, snapshot, Context(NOW, CONTROLLER.config)), perform or answers)
+    plan, _ = executed(reconcile(KEY, snapshot, Context(NOW, CONTROLLER.config, state=state)), perform or answers)
     return plan
 
 
@@ -191,11 +198,58 @@ def test_a_seed_that_has_what_it_needs_costs_no_request() -> None:
     assert not asked
 
 
-def test_who_creates_asks_nothing() -> None:
+def test_who_creates_for_the_first_time_has_seen_what_is_installed_and_asks_nothing_later() -> None:
     asked: list[str] = []
 
-    assert [type(each).__name__ for each in planned(SEED, FOO, NEEDS_FOO, asked=asked).actions] == ["Create"]
-    assert not asked
+    first = planned(SEED, FOO, NEEDS_FOO, asked=asked)
+    later = planned(SEED, FOO, NEEDS_FOO, asked=asked, state=first.state)
+
+    assert [[type(each).__name__ for each in plan.actions] for plan in (first, later)] == [["Create"]] * 2
+    assert asked == ["ControllerInstallation"]
+
+
+def test_who_creates_asks_until_caches_have_shown_what_was_found() -> None:
+    theirs = versioned(installation("foo-x1y2z", registration="foo", deployment=None))
+    asked: list[str] = []
+
+    first = planned(SEED, FOO, NEEDS_FOO, live=[theirs], asked=asked)
+    second = planned(SEED, FOO, NEEDS_FOO, live=[theirs], asked=asked, state=first.state)
+    shown = planned(SEED, FOO, NEEDS_FOO, theirs, asked=asked, state=second.state)
+    gone = planned(SEED, FOO, NEEDS_FOO, asked=asked, state=shown.state)
+
+    assert [[type(each).__name__ for each in plan.actions] for plan in (first, second, shown, gone)] == [
+        *[["MergePatch"]] * 3,
+        ["Create"],
+    ]
+    assert asked == ["ControllerInstallation"] * 2
+
+
+CHANGES = ["another Shoot", "no Shoot", "another label", "no deployment", "another policy"]
+
+
+@given(
+    required=st.dictionaries(st.sampled_from(["foo", "worker", "always"]), st.sampled_from(["True", "False"])),
+    has_shoot=st.booleans(),
+    change=st.sampled_from(CHANGES),
+    lags=LAGS,
+    takes_over=st.booleans(),
+)
+@example(required={"foo": "True"}, has_shoot=True, change="another Shoot", lags=[5], takes_over=True)
+def test_caches_that_lag_behind_never_lead_to_a_second_installation(
+    required: dict[str, str],
+    has_shoot: bool,  # noqa: FBT001 -- drawn
+    change: str,
+    lags: list[int],
+    takes_over: bool,  # noqa: FBT001 -- drawn
+) -> None:
+    stage = lagging(seed_world(required, has_shoot=has_shoot, environment="dev"), change, lags, takes_over=takes_over)
+
+    found = stage.clusters[Cluster.SOURCE].objects(CONTROLLER_INSTALLATIONS)
+    assert [text for text, number in Counter(map(_registration_and_seed, found)).items() if number > 1] == []
+
+
+def _registration_and_seed(manifest: Manifest) -> str:
+    return " in ".join(manifest["spec"][reference]["name"] for reference in ("registrationRef", "seedRef"))
 
 
 def test_two_decisions_at_once_create_one_installation() -> None:
