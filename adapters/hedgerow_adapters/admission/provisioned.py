@@ -15,7 +15,15 @@ from typing import Any, Final
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from hedgerow.admission.provisioning import MakeKeys, NewKey, Replica, ReplicaQuestion, ReportTrust, Serve
+from hedgerow.admission.provisioning import (
+    MakeKeys,
+    NewKey,
+    Replica,
+    ReplicaQuestion,
+    ReportRegistered,
+    ReportTrust,
+    Serve,
+)
 from hedgerow.machinery.steps import Step
 from hedgerow_adapters.admission.certificates import PERIOD, CertificateError, require_certificates, server_context
 from hedgerow_adapters.admission.validity import CertificateObserver, Validity, first_expiry
@@ -33,7 +41,7 @@ class ProvisionedCertificate:
         self, observer: CertificateObserver, *, client_authorities: Path | None = None, period: float = PERIOD
     ) -> None:
         """No pair yet. Without authorities clients need no certificates; raises CertificateError if there are none."""
-        self._observer = observer
+        self.observer = observer
         self._validity = Validity(observer)
         self._client_authorities = client_authorities
         self._period = period
@@ -59,7 +67,7 @@ class ProvisionedCertificate:
         try:
             self.context = self._context((chain, key))
         except CertificateError as problem:
-            self._observer.certificate_unreadable(str(problem))
+            self.observer.certificate_unreadable(str(problem))
             return str(problem)
         self._pair = chain, key
         self._validity.begin(first_expiry(chain))
@@ -74,7 +82,7 @@ class ProvisionedCertificate:
                 try:
                     self.context = self._context(self._pair)
                 except CertificateError as problem:  # the last ones stay in use
-                    self._observer.certificate_unreadable(str(problem))
+                    self.observer.certificate_unreadable(str(problem))
 
     def _context(self, pair: tuple[bytes, bytes] | None) -> ssl.SSLContext:
         context = server_context()
@@ -120,6 +128,9 @@ def provisioning_steps(certificate: ProvisionedCertificate, leads: Callable[[], 
                 return certificate.serve(chain, key)
             case ReportTrust(problem):
                 certificate.distrust = problem
+                return None
+            case ReportRegistered(kind, webhooks):
+                certificate.observer.webhooks_registered(kind, webhooks)
                 return None
             case ReplicaQuestion():
                 return Replica(certificate.served, leads())

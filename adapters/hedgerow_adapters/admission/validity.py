@@ -27,6 +27,9 @@ class CertificateObserver:
     def certificate_expired(self, not_after: datetime) -> None:
         """The pair in use has expired: API servers refuse it from now on."""
 
+    def webhooks_registered(self, kind: str, webhooks: int) -> None:
+        """So many webhooks does a registration of a kind have that the process fills in."""
+
 
 class Validity:
     """The validity of the certificate that is used now."""

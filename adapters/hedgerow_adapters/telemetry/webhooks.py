@@ -53,6 +53,12 @@ class _ServerSeries:
             "hedgerow_webhook_certificate_not_after_timestamp_seconds",
             "When the serving certificate expires; 0: there is none yet.",
         )
+        self.registered = series.by(
+            Gauge,
+            "hedgerow_webhooks_registered",
+            "Webhooks in a registration that the process fills in, by its kind; none else.",
+            "kind",
+        )
         handshake_failures = series.by(
             Counter, "hedgerow_webhook_handshake_failures_total", "TLS handshakes that failed, by reason.", "reason"
         )
@@ -154,6 +160,10 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
     @override
     def certificate_expired(self, not_after: datetime) -> None:
         self._log.tell(Message.CERTIFICATE_EXPIRED, not_after=not_after.isoformat())
+
+    @override
+    def webhooks_registered(self, kind: str, webhooks: int) -> None:
+        self._server.registered(kind).set(webhooks)
 
     @override
     def certificate_unreadable(self, problem: str) -> None:

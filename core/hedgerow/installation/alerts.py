@@ -246,6 +246,14 @@ OF_WEBHOOKS: Final = (
         description=f"The webhook {{{{ $labels.webhook }}}} of {_PROCESS} answers with errors, or without a decision.",
     ),
     Alert(
+        name="HedgerowNothingRegistered",
+        expr=f"max by ({_BY}, kind) (hedgerow_webhooks_registered{{{OWN}}}) < 1",
+        hold="2m",
+        severity="critical",
+        summary="A registration that the process fills in is empty, so that its webhooks are not asked.",
+        description=f"The {{{{ $labels.kind }}}} of {_PROCESS} registers nothing, or is missing.",
+    ),
+    Alert(
         name="HedgerowCertificateUnusable",
         expr=f"sum by ({_BY}) (increase(certwatcher_read_certificate_errors_total{{{OWN}}}[15m])) > 0",
         hold="0m",

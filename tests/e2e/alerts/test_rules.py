@@ -56,6 +56,8 @@ def test_the_rules_are_rules(programs: Programs, tmp_path: Path, component: str)
          "HedgerowRestarts", 4, 7),
         ("resource-manager", "controller_runtime_webhook_panics_total", "", "0 0 0 1+0x90",
          "HedgerowDefect", 2, 4),
+        ("resource-manager", "hedgerow_webhooks_registered", 'kind="MutatingWebhookConfiguration"', "0 0 1 1 0+0x90",
+         "HedgerowNothingRegistered", 5, 7),
         ("seed-extensions", OF_INSTALLATIONS, 'name="dns-x7f",type="Installed",status="False"', "1+0x90",
          "HedgerowInstallationFails", 14, 16),
         ("rsyslog-relp", OPERATION, f'{CART},operation="Reconcile",state="Error"', "1+0x90",

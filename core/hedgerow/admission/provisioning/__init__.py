@@ -10,7 +10,15 @@ from hedgerow.admission.provisioning.controller import CONTROLLER, provisioning_
 from hedgerow.admission.provisioning.issuance import Lifetimes
 from hedgerow.admission.provisioning.permissions import REGISTRATIONS, provisioning_permissions
 from hedgerow.admission.provisioning.registrations import MARK, server_names
-from hedgerow.admission.provisioning.steps import MakeKeys, NewKey, Replica, ReplicaQuestion, ReportTrust, Serve
+from hedgerow.admission.provisioning.steps import (
+    MakeKeys,
+    NewKey,
+    Replica,
+    ReplicaQuestion,
+    ReportRegistered,
+    ReportTrust,
+    Serve,
+)
 
 __all__ = [
     "CONTROLLER",
@@ -22,6 +30,7 @@ __all__ = [
     "ProvisioningConfig",
     "Replica",
     "ReplicaQuestion",
+    "ReportRegistered",
     "ReportTrust",
     "Serve",
     "provisioning_controller",

@@ -26,7 +26,7 @@ from hedgerow.admission.provisioning.registrations import (
     with_trust,
 )
 from hedgerow.admission.provisioning.rotation import has_expired
-from hedgerow.admission.provisioning.steps import Replica, ReplicaQuestion, ReportTrust, Serve
+from hedgerow.admission.provisioning.steps import Replica, ReplicaQuestion, ReportRegistered, ReportTrust, Serve
 from hedgerow.api.kubernetes import SECRETS
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.failures import Failure, retryable_failure
@@ -111,6 +111,9 @@ async def published(content: Material, registrations: Sequence[Registration], se
         replica = replace(replica, served=chain)
     if replica.served == chain:
         registrations = [await _registered(each, content, replica) for each in registrations]
+    for each in registrations:
+        if not (each.is_unknown or is_empty(each.wanted)):
+            await ReportRegistered(each.wanted["kind"], len((each.live or {}).get(WEBHOOKS) or ()))
     failures = tuple(each.failure for each in registrations if each.failure is not None)
     return Published(failures, is_outdated=any(each.is_outdated for each in registrations))
 

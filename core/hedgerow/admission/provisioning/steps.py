@@ -52,3 +52,13 @@ class Replica:
 @dataclass(frozen=True, slots=True)
 class ReplicaQuestion(Step[Replica]):
     """What does this process serve, and does it lead?"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRegistered(Step[None]):
+    """Tells operators how many webhooks API servers ask."""
+
+    kind: str
+    """Of the registration object."""
+    webhooks: int
+    """None where some have to be means that API servers admit what nobody was asked about."""

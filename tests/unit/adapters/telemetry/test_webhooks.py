@@ -64,6 +64,14 @@ def test_requests_are_counted_by_path_and_status_from_zero_on() -> None:
     assert heard.count("controller_runtime_webhook_latency_seconds_count", webhook=PATH) == 2
 
 
+def test_registered_webhooks_are_counted_by_kind_once_they_are_known() -> None:
+    heard = Heard()
+    heard.telemetry.webhooks_registered("MutatingWebhookConfiguration", 3)
+    heard.telemetry.webhooks_registered("MutatingWebhookConfiguration", 2)
+
+    assert heard.count("hedgerow_webhooks_registered", kind="MutatingWebhookConfiguration") == 2
+
+
 def test_readings_of_the_certificate_are_counted_and_their_problems_said() -> None:
     heard = Heard()
     assert heard.count(NOT_AFTER) == 0

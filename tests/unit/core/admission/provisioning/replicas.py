@@ -19,6 +19,7 @@ from hedgerow.admission.provisioning import (
     ProvisioningConfig,
     Replica,
     ReplicaQuestion,
+    ReportRegistered,
     ReportTrust,
     Serve,
     server_names,
@@ -81,6 +82,7 @@ class Process:
     """How far it is ahead."""
     is_blind: bool = False
     """True if it may not read the registration."""
+    registered: dict[str, int] = field(default_factory=dict)
     execution: Execution[Plan] | None = None
     step: Step[Any] | None = None
     plan: Plan | None = None
@@ -164,6 +166,9 @@ class Landscape:
                 return None
             case ReportTrust(problem):
                 process.distrust = problem
+                return None
+            case ReportRegistered(kind, webhooks):
+                process.registered[kind] = webhooks
                 return None
             case ReplicaQuestion():
                 return Replica(process.served, leads)

@@ -453,3 +453,17 @@ def test_authorities_that_somebody_removes_from_the_secret_are_trusted_no_more()
 
     assert bundles(world) == [[signer]] * 2
     assert world.distrusted() == []
+
+
+def test_operators_learn_how_many_webhooks_are_registered() -> None:
+    world = Landscape(processes=[Process()])
+    while world.processes[0].served is None:
+        world.step(0)
+    assert world.processes[0].registered == {}
+
+    world.settle(2)
+    assert world.processes[0].registered == {"MutatingWebhookConfiguration": 2}
+
+    world.registration = None
+    world.settle(1)
+    assert world.processes[0].registered == {"MutatingWebhookConfiguration": 0}
