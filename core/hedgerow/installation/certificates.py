@@ -34,6 +34,17 @@ def certificate_problems(installation: Installation[Any, Any]) -> Iterator[str]:
         yield f"{path}.secretNamespace must be left out, as the Secret is beside the process"
 
 
+def idle_values(installation: Installation[Any, Any]) -> Iterator[str]:
+    """Which values about certificates do nothing, as somebody else provides for them."""
+    serving, provision = installation.serving, installation.provision
+    if serving is None:
+        return
+    if provision is Provision.SELF and serving.certificate_secret != type(serving)().certificate_secret:
+        yield "webhooks.certificateSecret does nothing with provision: self, as the process keeps a Secret of its own"
+    if provision is not Provision.CERT_MANAGER and serving.issuer.name:
+        yield f"webhooks.issuer does nothing with provision: {provision}, only with cert-manager"
+
+
 def registrations(installation: Installation[Any, Any]) -> tuple[Manifest, ...]:
     """The objects that register the webhooks, as they are applied."""
     match installation.provision:

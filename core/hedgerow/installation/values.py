@@ -54,13 +54,13 @@ class Webhooks(Part):
     """How API servers reach the webhooks that the component configuration enables."""
 
     certificate_secret: Name
-    """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
+    """The Secret of type kubernetes.io/tls beside the pods with the serving certificate; not with `provision: self`."""
     overrides: dict[str, Override] = Field(default_factory=dict)
     """Other timeoutSeconds, failurePolicy, or narrower selectors of webhooks, by registered name; * names all."""
     ca_bundle: str = ""
     """PEM of the authorities that may have signed it, beside those of the process; empty: those of API servers."""
     issuer: Issuer = Issuer()
-    """Who signs the serving certificate, where the component configuration says `provision: cert-manager`."""
+    """Who signs the serving certificate; only with `provision: cert-manager`."""
 
 
 class Subject(Part):

@@ -28,7 +28,7 @@ class Webhooks(values.Webhooks):
     """How API servers reach the webhooks that the component configuration enables."""
 
     certificate_secret: Name = f"{GARDEN_PROCESS}-tls"
-    """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
+    """The Secret of type kubernetes.io/tls beside the pods with the serving certificate; not with `provision: self`."""
 
 
 class GardenValues(values.DefinitionValues, values.WebhookValues):

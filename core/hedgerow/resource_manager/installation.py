@@ -65,7 +65,7 @@ class Webhooks(values.Webhooks):
     """How API servers reach the webhooks that the component configuration enables."""
 
     certificate_secret: Name = f"{PROCESS}-tls"
-    """The Secret of type kubernetes.io/tls in the namespace of the release that holds the serving certificate."""
+    """The Secret of type kubernetes.io/tls beside the pods with the serving certificate; not with `provision: self`."""
     in_gardener: bool = False
     """Whether the cluster is a seed or the runtime cluster of a garden: pods beside the process need the webhooks."""
 

@@ -14,6 +14,7 @@ from hedgerow.extensions.controller_registration import (
     DeploymentVersion,
     controller_registration,
 )
+from hedgerow.installation.certificates import idle_values
 from hedgerow.installation.completion import completion, filled
 from hedgerow.installation.manifests import definitions, manifests
 from hedgerow.installation.values import Rendered, Values
@@ -141,6 +142,8 @@ def _command(of: Component[Any]) -> click.Command:
         if isinstance(made, Failure):
             raise CommandError(*made.failure())
         objects = (*(definitions(wanted) if includes_definitions else ()), *made.unwrap())
+        for idle in idle_values(wanted):
+            note(f"warning: {idle}")
         for caution in _cautions(wanted, {each["kind"] for each in objects}, applied=form == _MANIFESTS):
             note(caution)
         if form != _MANIFESTS:

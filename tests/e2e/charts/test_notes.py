@@ -14,6 +14,8 @@ BY_FILES = "config.server.webhooks.tls.provision=files"
 NO_AUTHORITY = "WARNING: webhooks.caBundle is empty."
 TOO_EARLY = "WARNING: webhooks are registered already."
 NOT_YET = "Webhooks are not registered yet."
+IDLE_MOUNT = "WARNING: webhooks.certificateSecret does nothing with provision: self"
+IDLE_ISSUER = "WARNING: webhooks.issuer does nothing with provision: self"
 
 
 @pytest.mark.parametrize(
@@ -22,12 +24,17 @@ NOT_YET = "Webhooks are not registered yet."
         (SEED_EXTENSIONS, ["config.seedConfig.metadata.name=aws"], []),
         (RESOURCE_MANAGER, [CHOICE, BY_FILES], []),
         (RESOURCE_MANAGER, [CHOICE, ENABLED], []),
+        (
+            RESOURCE_MANAGER,
+            [CHOICE, ENABLED, "webhooks.certificateSecret=x", "webhooks.issuer.name=x"],
+            [IDLE_MOUNT, IDLE_ISSUER],
+        ),
         (RESOURCE_MANAGER, [CHOICE, ENABLED, BY_FILES], [NO_AUTHORITY, TOO_EARLY]),
         (RESOURCE_MANAGER, [CHOICE, ENABLED, BY_FILES, "webhooks.caBundle=x"], [TOO_EARLY]),
         (RESOURCE_MANAGER, [CHOICE, ENABLED, BY_FILES, "webhooks.caBundle=x", "part=process"], [NOT_YET]),
         (RSYSLOG_RELP, [BY_FILES, "part=process"], [NO_AUTHORITY, NOT_YET]),
     ],
-    ids=["none", "disabled", "self", "no authority", "files", "process", "extension"],
+    ids=["none", "disabled", "self", "idle values", "no authority", "files", "process", "extension"],
 )
 def test_the_notes_tell_what_may_block(
     control_plane: ControlPlane, component: str, settings: Sequence[str], said: Sequence[str]
@@ -38,4 +45,4 @@ def test_the_notes_tell_what_may_block(
 
     notes = printed.partition("NOTES:\n")[2]
     assert "kubectl --namespace default rollout status deployment" in notes
-    assert [each for each in (NO_AUTHORITY, TOO_EARLY, NOT_YET) if each in notes] == said
+    assert [each for each in (IDLE_MOUNT, IDLE_ISSUER, NO_AUTHORITY, TOO_EARLY, NOT_YET) if each in notes] == said

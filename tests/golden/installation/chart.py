@@ -328,6 +328,7 @@ class Chart:
                 provisions=[*map(str, Provision)],
                 dns_names=dns_names("{{ $name }}", "{{ .Release.Namespace }}"),
                 definitions=bool(self.declared.definitions),
+                certificate_secret=webhooks.get("certificateSecret", ""),
                 for_seed="seedConfig" in self.defaults,
                 deployment_labels=self.installed({}).deployment_labels,
                 pod_labels=self.installed({}).pod_labels,

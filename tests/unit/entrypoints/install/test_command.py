@@ -99,6 +99,31 @@ def test_registrations_whose_server_nobody_can_trust_are_warned_of(tmp_path: Pat
     assert install(tmp_path, {})[2] == ""
 
 
+@pytest.mark.parametrize(
+    ("provision", "value", "said"),
+    [
+        (
+            "self",
+            {"certificateSecret": "mine"},
+            "warning: webhooks.certificateSecret does nothing with provision: self",
+        ),
+        ("self", {"issuer": {"name": "mine"}}, "warning: webhooks.issuer does nothing with provision: self"),
+        ("files", {"issuer": {"name": "mine"}}, "warning: webhooks.issuer does nothing with provision: files"),
+        ("files", {"certificateSecret": "mine"}, ""),
+        ("cert-manager", {"certificateSecret": "mine", "issuer": {"name": "mine"}}, ""),
+    ],
+)
+def test_values_that_do_nothing_are_warned_of(tmp_path: Path, provision: str, value: dict[str, Any], said: str) -> None:
+    tls = {"server": {"webhooks": {"tls": {"provision": provision}}}}
+    config = {"webhooks": {"seccompProfile": {"enabled": True}}, **tls}
+
+    code, _, talk = install(tmp_path, {"config": config, "webhooks": value}, "--part", "process")
+
+    assert code == 0
+    assert talk.startswith(said)
+    assert bool(talk) is bool(said)
+
+
 @pytest.mark.parametrize("provision", ["files", "cert-manager"])
 def test_registrations_that_come_together_with_their_server_are_noted(tmp_path: Path, provision: str) -> None:
     webhooks = {"seccompProfile": {"enabled": True}}
