@@ -148,7 +148,7 @@ class Landscape:
             execution.close()
         self.processes[index] = Process(clock=self.processes[index].clock, is_blind=self.processes[index].is_blind)
 
-    def _performed(  # noqa: PLR0911 -- a table: one return for each step
+    def _performed(  # noqa: C901, PLR0911 -- a table: one return for each step
         self, process: Process, step: Step[Any], *, leads: bool
     ) -> Any:
         match step:
