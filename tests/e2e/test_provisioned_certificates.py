@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from hedgerow.admission.provisioning import MARK
 from tests.contract.webhook_server import ServingPair
 from tests.control_plane import PATIENCE, wait_until
 from tests.control_plane.processes import free_ports
@@ -101,6 +102,27 @@ def test_what_somebody_changes_is_put_back(installed: Installed, shop: str, serv
             otherwise=lambda: process.error("it is not put back"),
         )
         installed.wait_asked(shop)
+
+
+def test_what_somebody_else_registers_is_trusted_besides_and_stays(
+    installed: Installed, shop: str, serving_pair: ServingPair
+) -> None:
+    with installed.process() as process:
+        process.wait_ready()
+        installed.wait_registered()
+        (own,) = installed.bundle()
+        webhooks = installed.live()["webhooks"]
+        for webhook in webhooks:
+            webhook["clientConfig"]["caBundle"] = b64encode(serving_pair.certificate_pem).decode()
+        marks = dict.fromkeys(MARK)
+        handed_over = {"metadata": {"annotations": marks}, "webhooks": webhooks}
+        installed.plane.request("PATCH", f"{CONFIGURATIONS}/{installed.name}", handed_over)
+
+        wait_until(
+            lambda: own in installed.bundle(), timeout=PATIENCE, otherwise=lambda: process.error("it is not trusted")
+        )
+        installed.wait_asked(shop)
+        assert len(installed.bundle()) == 2
 
 
 @pytest.mark.parametrize("foreign", [False, True])

@@ -39,6 +39,12 @@ def registered(cluster: ControlPlane) -> list[Any]:
     return [each.get("webhooks") for each in found]
 
 
+def certificates(cluster: ControlPlane) -> Any:
+    """What the process keeps in its Secret."""
+    secret = cluster.kubectl("get", "secret", f"{NAME}-webhook-certificates", "-n", RELEASE, "-o", "yaml")
+    return yaml.safe_load(secret).get("data")
+
+
 def installed_process(cluster: ControlPlane, folder: Path) -> ResourceManager:
     """The process of the release, by its own configuration and with its own rights."""
     config_map = yaml.safe_load(cluster.kubectl("get", "configmap", NAME, "-n", RELEASE, "-o", "yaml"))
@@ -60,21 +66,22 @@ def test_registrations_stay_filled_in_until_the_release_is_removed(cluster: Cont
     with installed_process(cluster, tmp_path) as process:
         process.wait_ready()
         process.wait_for(lambda: all(registered(cluster)), "registers nothing", PATIENCE)
-        before = registered(cluster)
+        before, kept = registered(cluster), certificates(cluster)
+        assert kept
 
         helm("upgrade", *release, chart, *values, "--set", "replicas=3", kubeconfig=kubeconfig)
-        assert registered(cluster) == before
+        assert (registered(cluster), certificates(cluster)) == (before, kept)
 
         printed = run_here("install", RESOURCE_MANAGER, "--namespace", RELEASE, *values)
         assert printed.returncode == 0, printed.stderr
         for _ in range(2):
             cluster.kubectl("apply", "-f", "-", input=printed.stdout)
-            assert registered(cluster) == before
+            assert (registered(cluster), certificates(cluster)) == (before, kept)
         assert refusals_of(cluster, RELEASE) == []
         assert process.terminate() == 0
 
     helm("uninstall", *release, kubeconfig=kubeconfig)
-    left = cluster.kubectl("get", ",".join(KINDS), "-o", "name")
+    left = cluster.kubectl("get", ",".join((*KINDS, "secret")), "-n", RELEASE, "-o", "name")
     assert NAME not in left
 
 

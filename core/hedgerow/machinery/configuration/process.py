@@ -151,8 +151,8 @@ class SelfProvision(Section):
     """Certificates that the process makes itself; only with `provision: self`."""
 
     secret_name: Annotated[str, valid(dns_subdomain_problem, may_be_empty=True)] = ""
-    """The Secret in the source cluster in which all replicas keep them; the process makes it. The chart and
-    `hedgerow install` set it."""
+    """The Secret in the source cluster in which all replicas keep them; it must exist. The chart and `hedgerow
+    install` set it, and bring the Secret."""
     secret_namespace: Annotated[str, valid(dns_label_problem, may_be_empty=True)] = ""
     """Its namespace."""
     registrations: str = ""
