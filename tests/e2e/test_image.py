@@ -1,5 +1,6 @@
 """The image that `make image` builds: the same twice, and at work as nobody on a read-only root file system."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -43,10 +44,19 @@ def build(target: Path, **settings: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def layout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def layout(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The folder of the layout, which all workers of a run share: each of them would build for a minute."""
     if shutil.which("apt-get") is None:
         pytest.skip("the base of the image is made of Debian's packages, and there is no apt-get")
-    return build(tmp_path_factory.mktemp("image") / "hedgerow")
+    own = tmp_path_factory.getbasetemp()
+    shared = own if worker_id == "master" else own.parent
+    target, built = shared / "image" / "hedgerow", shared / "image-is-built"
+    with (shared / "image.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not built.exists():
+            build(target)
+            built.touch()
+    return target
 
 
 @pytest.fixture(scope="module")
