@@ -112,10 +112,11 @@ class Archive:
 
 
 def lay_out(files: dict[str, Path], root: Path) -> None:
-    """The files of packages, and what their installation scripts would have made of them."""
+    """The files of packages, what their installation scripts would have made of them, and Python's usual name."""
     for name in ("bin", "sbin", "lib", "lib64"):
         (root / "usr" / name).mkdir(parents=True)
         (root / name).symlink_to(f"usr/{name}")
+    (root / "usr/bin/python3").symlink_to(PYTHON)
     for name, file in files.items():
         output_of("/bin/sh", "-c", _UNPACK, "unpack", file, root, doing=f"unpacking {name}")
         _write(root / "var/lib/dpkg/status.d" / name, output_of("dpkg-deb", "--field", file, doing=f"reading {name}"))

@@ -3,12 +3,14 @@
 import fcntl
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -144,6 +146,22 @@ def test_it_renders_charts_with_its_own_helm(root: Root, tmp_path: Path) -> None
     assert "kind: Deployment" in rendered.stdout
 
 
+def test_the_documented_command_fetches_a_record(root: Root, tmp_path: Path) -> None:
+    page = (REPOSITORY / "docs" / "recording.md").read_text("utf-8")
+    (fetching,) = (line for line in page.replace("\\\n", " ").splitlines() if " exec POD -- " in line)
+    command, _, _ = fetching.partition(" exec POD -- ")[2].partition(" > ")
+    record = tmp_path / "decisions.jsonl"
+    record.write_text('{"decision": "ü"}\n', encoding="utf-8")
+    record.chmod(0o644)
+    tmp_path.chmod(0o755)
+
+    there = command.replace("/var/lib/gardener-resource-manager", str(tmp_path))
+    fetched = root.run(tmp_path, entrypoint=shlex.split(there))
+
+    assert (fetched.returncode, fetched.stderr) == (0, "")
+    assert fetched.stdout == record.read_text("utf-8")
+
+
 class Contained(ResourceManager):
     """The process in the image."""
 
@@ -151,6 +169,21 @@ class Contained(ResourceManager):
         super().__init__(folder, config)
         arguments = ("run", self.component, "--config", str(self.config_file))
         self._command = (shutil.which("unshare") or "", *root.command(folder, *arguments)[1:])
+
+
+def helm_test(root: Root, folder: Path, process: ResourceManager) -> subprocess.CompletedProcess[str]:
+    """Ask a process what the pod of `helm test` asks it, which the image's own Helm renders."""
+    chart = f"{PACKAGES}/hedgerow_entrypoints/charts/resource-manager"
+    options = ("--show-only", "templates/test-pod.yaml", "--set", "managedResources.clusterAdmin=true")
+    rendered = root.run(folder, "template", "release", chart, *options, entrypoint=["helm"])
+    assert rendered.returncode == 0, rendered.stderr
+    (container,) = yaml.safe_load(rendered.stdout)["spec"]["containers"]
+    ports = {"/readyz": process.health_port, "/metrics": process.metrics_port}
+    questions = [
+        f"http://127.0.0.1:{ports[urlsplit(each).path]}{urlsplit(each).path}" if "://" in each else each
+        for each in container["args"]
+    ]
+    return root.run(folder, *questions, entrypoint=container["command"])
 
 
 def test_it_works_against_an_api_server_as_nobody(root: Root, sandbox: Sandbox) -> None:
@@ -164,6 +197,8 @@ def test_it_works_against_an_api_server_as_nobody(root: Root, sandbox: Sandbox) 
         sandbox.wait_for_policies(pair("shop", "cart-tcp-8080"))
         status = Path(f"/proc/{process.pid}/status").read_text("utf-8")
         assert "Uid:\t65532\t65532\t65532\t65532" in status
+        asked = helm_test(root, sandbox.folder, process)
+        assert (asked.returncode, asked.stderr) == (0, "")
         assert process.terminate() == 0
 
     file = sandbox.folder / "config.yaml"
