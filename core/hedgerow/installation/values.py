@@ -10,10 +10,12 @@ Source: managed-resources §3.1, §4.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from returns.result import Failure
 
+from hedgerow.admission.certificates import only_certificates
 from hedgerow.api.network_policies import ALLOWED, TO_TARGET_API_SERVER
-from hedgerow.api.shape import Items
+from hedgerow.api.shape import Items, unreadable
 from hedgerow.installation.overrides import Override
 from hedgerow.installation.parts import Name, Part, Quantity, Texts
 from hedgerow.installation.pod_values import Placement, PodValues
@@ -41,6 +43,20 @@ def config_schema(document: type[Document]) -> dict[str, Any]:
     return schema
 
 
+def _authorities(pem: str) -> str:
+    """A PEM text of certificates alone, or none; a path or a private key must not reach a cluster."""
+    if "PRIVATE KEY" in pem:
+        raise unreadable("holds a private key, which must stay secret")
+    if pem and isinstance(found := only_certificates(pem.encode()), Failure):
+        raise unreadable(found.failure())
+    return pem
+
+
+_OF_AUTHORITIES: Final = {"pattern": "^$|-----BEGIN CERTIFICATE-----", "not": {"pattern": "PRIVATE KEY"}}
+Authorities = Annotated[str, AfterValidator(_authorities), Field(json_schema_extra=_OF_AUTHORITIES)]
+"""Certificates in PEM; Helm cannot read them, and knows them by their first line."""
+
+
 class Issuer(Part):
     """Who signs the serving certificate, where the component configuration says `provision: cert-manager`."""
 
@@ -57,7 +73,7 @@ class Webhooks(Part):
     """The Secret of type kubernetes.io/tls beside the pods with the serving certificate; not with `provision: self`."""
     overrides: dict[str, Override] = Field(default_factory=dict)
     """Other timeoutSeconds, failurePolicy, or narrower selectors of webhooks, by registered name; * names all."""
-    ca_bundle: str = ""
+    ca_bundle: Authorities = ""
     """PEM of the authorities that may have signed it, beside those of the process; empty: those of API servers."""
     issuer: Issuer = Issuer()
     """Who signs the serving certificate; only with `provision: cert-manager`."""

@@ -7,6 +7,7 @@ import pytest
 from hedgerow_entrypoints.components import RESOURCE_MANAGER, RSYSLOG_RELP, SEED_EXTENSIONS
 from tests.control_plane import ControlPlane
 from tests.e2e.charts.helm import CHART_FOLDERS, helm
+from tests.golden.installation.table import AUTHORITY
 
 CHOICE = "managedResources.clusterAdmin=true"
 ENABLED = "config.webhooks.seccompProfile.enabled=true"
@@ -30,8 +31,8 @@ IDLE_ISSUER = "WARNING: webhooks.issuer does nothing with provision: self"
             [IDLE_MOUNT, IDLE_ISSUER],
         ),
         (RESOURCE_MANAGER, [CHOICE, ENABLED, BY_FILES], [NO_AUTHORITY, TOO_EARLY]),
-        (RESOURCE_MANAGER, [CHOICE, ENABLED, BY_FILES, "webhooks.caBundle=x"], [TOO_EARLY]),
-        (RESOURCE_MANAGER, [CHOICE, ENABLED, BY_FILES, "webhooks.caBundle=x", "part=process"], [NOT_YET]),
+        (RESOURCE_MANAGER, [CHOICE, ENABLED, BY_FILES, f"webhooks.caBundle={AUTHORITY}"], [TOO_EARLY]),
+        (RESOURCE_MANAGER, [CHOICE, ENABLED, BY_FILES, f"webhooks.caBundle={AUTHORITY}", "part=process"], [NOT_YET]),
         (RSYSLOG_RELP, [BY_FILES, "part=process"], [NO_AUTHORITY, NOT_YET]),
     ],
     ids=["none", "disabled", "self", "idle values", "no authority", "files", "process", "extension"],

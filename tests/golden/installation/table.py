@@ -1,6 +1,7 @@
 """A table of values of charts, each with its effect: what an installation has then that it had not before."""
 # ruff: noqa: FBT003 -- the values of switches
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -11,6 +12,17 @@ POD: Final = "spec.template.spec"
 CONTAINER: Final = f"{POD}.containers.0"
 APP: Final = "gardener-resource-manager"
 OF_RELEASE: Final = '{job="a-gardener-resource-manager",namespace="release-namespace"}'
+AUTHORITY: Final = """\
+-----BEGIN CERTIFICATE-----
+MIIBKzCB0qADAgECAgEBMAoGCCqGSM49BAMCMBQxEjAQBgNVBAMMCWF1dGhvcml0
+eTAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowFDESMBAGA1UEAwwJ
+YXV0aG9yaXR5MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEqO4FiPi15msQzlBb
+PW86KoFyFj0XC/t9gXdCcKzs7Y2Tz+sW21ERmnGsI2m3HMgLvJWh66zYpAt3vZaP
+Ux0d0aMTMBEwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiArXPL5
+O50YWCcuL+d1u31OaWEfDuf3QC3WMXMpmAAAsAIhAIjgzQtExjH1IC3jn11404l6
+Ik6Kmxya3y2J5XjmOVTG
+-----END CERTIFICATE-----
+"""
 DIGEST: Final = f"sha256:{'a' * 64}"
 RULE: Final = {"apiGroups": [""], "resources": ["pods"], "verbs": ["*"]}
 SPREAD: Final = {"maxSkew": 2, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}
@@ -189,10 +201,10 @@ ROWS: Final = (
     of_pod("webhooks.certificateSecret", "tls", f"{POD}.volumes.2.secret.secretName", config=SERVING),
     Row(
         "webhooks.caBundle",
-        "PEM",
+        AUTHORITY,
         "MutatingWebhookConfiguration",
         "webhooks.0.clientConfig.caBundle",
-        "UEVN",
+        b64encode(AUTHORITY.encode()).decode(),
         config=SERVING,
     ),
     Row(

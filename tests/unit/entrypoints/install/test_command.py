@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from hedgerow.resource_manager import installation as resource_manager
 from hedgerow_entrypoints.cli.command import hedgerow
 from tests.golden.installation.chart import CASES, CHARTS, Chart
+from tests.golden.installation.table import AUTHORITY
 from tests.unit.entrypoints.install.test_registration import NO_AUTHORITY
 
 TARGET: dict[str, Any] = {"config": {"targetClientConnection": {}}}
@@ -18,6 +19,7 @@ TOO_EARLY = (
     "prints the registrations alone, --part {} the rest\n"
 )
 KUBECONFIG: dict[str, Any] = {"target": {"kubeconfigSecret": "kubeconfig"}}
+PRIVATE_KEY = "-----BEGIN PRIVATE KEY-----\nbm9uZQ==\n-----END PRIVATE KEY-----\n"
 EVERYTHING: dict[str, Any] = {"managedResources": {"clusterAdmin": True}}
 LITTLE: dict[str, Any] = {"managedResources": {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["*"]}]}}
 
@@ -93,7 +95,7 @@ def test_registrations_whose_server_nobody_can_trust_are_warned_of(tmp_path: Pat
 
     assert install(tmp_path, enabled)[2] == NO_AUTHORITY + TOO_EARLY.format("process")
     assert install(tmp_path, enabled, "--part", "registrations")[2] == NO_AUTHORITY
-    assert install(tmp_path, enabled, "--part", "registrations", "--set", "webhooks.caBundle=x")[2] == ""
+    assert install(tmp_path, enabled, "--part", "registrations", "--set", f"webhooks.caBundle={AUTHORITY}")[2] == ""
     assert install(tmp_path, enabled, "--part", "process")[2] == ""
     assert install(tmp_path, enabled, "--set", "config.server.webhooks.tls.provision=self")[2] == ""
     assert install(tmp_path, {})[2] == ""
@@ -128,7 +130,7 @@ def test_values_that_do_nothing_are_warned_of(tmp_path: Path, provision: str, va
 def test_registrations_that_come_together_with_their_server_are_noted(tmp_path: Path, provision: str) -> None:
     webhooks = {"seccompProfile": {"enabled": True}}
     config = {"webhooks": webhooks, "server": {"webhooks": {"tls": {"provision": provision}}}}
-    of_one = {"config": config, "webhooks": {"caBundle": "x"}}
+    of_one = {"config": config, "webhooks": {"caBundle": AUTHORITY}}
     of_two = {**of_one, "config": {**config, **TARGET["config"]}, **KUBECONFIG}
 
     assert install(tmp_path, of_one)[2] == TOO_EARLY.format("process")
@@ -173,6 +175,8 @@ def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
         ({"part": "access"}, "there is no separate target cluster"),
         ({"config": {"logLevel": "loud"}}, 'config: logLevel: Unsupported value: "loud"'),
         ({"namePrefix": "-"}, "values: namePrefix"),
+        ({"webhooks": {"caBundle": "certificates/ca.crt"}}, "values: webhooks.caBundle: holds no certificate in PEM"),
+        ({"webhooks": {"caBundle": AUTHORITY + PRIVATE_KEY}}, "values: webhooks.caBundle: holds a private key"),
         ({"config": {"server": {"healthProbes": {"bindAddress": "::1"}}}}, "must not be a loopback address"),
         (self_provided(registrations="/a"), "config.server.webhooks.tls.self.registrations must be left out"),
         (self_provided(secretNamespace="a"), "config.server.webhooks.tls.self.secretNamespace must be left out"),
@@ -192,7 +196,7 @@ def test_what_nobody_asks_a_process_needs_no_permission(tmp_path: Path) -> None:
             "no target",
             "no access",
         ),
-        *("configuration", "prefix", "probes", "file", "namespace of the Secret", "port"),
+        *("configuration", "prefix", "path", "private key", "probes", "file", "namespace of the Secret", "port"),
     ],
 )
 def test_what_cannot_work_is_refused(tmp_path: Path, values: dict[str, Any], problem: str) -> None:

@@ -14,6 +14,7 @@ from hedgerow_adapters.charts.archives import archive_problem
 from hedgerow_adapters.charts.packing import packed
 from hedgerow_entrypoints.cli.command import hedgerow
 from hedgerow_entrypoints.cli.install import charts_folder
+from tests.golden.installation.table import AUTHORITY
 
 NO_AUTHORITY = (
     "warning: webhooks.caBundle is empty: API servers refuse what they ask webhooks about, "
@@ -43,15 +44,15 @@ def test_it_holds_the_whole_chart() -> None:
 
 
 def test_it_holds_what_is_stated_and_the_priority_of_extensions() -> None:
-    settings = ("--set", "replicas=3", "--set", "resources.limits.memory=null", "--set", "webhooks.caBundle=x")
+    settings = ("replicas=3", "resources.limits.memory=null", f"webhooks.caBundle={AUTHORITY}")
 
-    code, (deployment, _), talk = installed("--as", "controller-registration", *settings)
+    code, (deployment, _), talk = installed("--as", "controller-registration", *(f"--set={each}" for each in settings))
 
     assert (code, talk) == (0, "")
     assert deployment["providerConfig"]["values"] == {
         "replicas": 3,
         "resources": {"limits": {"memory": None}},
-        "webhooks": {"caBundle": "x"},
+        "webhooks": {"caBundle": AUTHORITY},
         "priorityClassName": "gardener-system-900",
         "config": {"server": {"webhooks": {"tls": {"provision": "files"}}}},
     }
