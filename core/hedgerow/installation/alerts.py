@@ -86,22 +86,26 @@ def object_alert(
     )
 
 
+# A process that ends at once is up for a moment between the pauses of its kubelet, which are up to five minutes long. An
+# alert about single scrapes would begin anew with each start, and never fire.
+_OF_LATE: Final = "10m"
+_OVER_A_PAUSE: Final = "7m"
 OF_PROCESSES: Final = (
     Alert(
         name="HedgerowTargetMissing",
-        expr=f"absent(up{{{OWN}}}) or sum by ({_BY}) (up{{{OWN}}}) < 1",
+        expr=f"absent(up{{{OWN}}}) or max by ({_BY}) (avg_over_time(up{{{OWN}}}[{_OF_LATE}])) < 0.5",
         hold="5m",
         severity="critical",
-        summary="No process answers Prometheus.",
-        description=f"Prometheus reads no metrics of {_PROCESS}: no other alert about it can fire.",
+        summary="No process answers Prometheus, or each ends again soon after its start.",
+        description=f"Prometheus reads metrics of {_PROCESS} seldom or never: other alerts about it may not fire.",
     ),
     Alert(
         name="HedgerowReplicaDown",
-        expr=f"up{{{OWN}}} == 0",
+        expr=f"avg_over_time(up{{{OWN}}}[{_OF_LATE}]) < 0.5",
         hold="15m",
         severity="warning",
-        summary="A replica does not answer Prometheus.",
-        description=f"{{{{ $labels.instance }}}} of {_PROCESS} does not answer.",
+        summary="A replica does not answer Prometheus, or seldom.",
+        description=f"{{{{ $labels.instance }}}} of {_PROCESS} answers seldom or never.",
     ),
     Alert(
         name="HedgerowRestarts",
@@ -113,7 +117,7 @@ OF_PROCESSES: Final = (
     ),
     Alert(
         name="HedgerowNobodyLeads",
-        expr=f"max by ({_BY}, name) (leader_election_master_status{{{OWN}}}) < 1",
+        expr=f"max by ({_BY}, name) (last_over_time(leader_election_master_status{{{OWN}}}[{_OVER_A_PAUSE}])) < 1",
         hold="2m",
         severity="critical",
         summary="No replica of an installation leads, so that its controllers do nothing.",
@@ -227,16 +231,21 @@ OF_PROCESSES: Final = (
 )
 """Of every component."""
 
-_REFUSALS: Final = f'controller_runtime_webhook_requests_total{{{OWN},code!="200"}}'
+_REQUESTS: Final = "controller_runtime_webhook_requests_total"
+# Any client provokes the other codes: another method, a body that is no review.
+_FAILURES: Final = f'{_REQUESTS}{{{OWN},code=~"5..|429"}}'
 _UNDECIDED: Final = f'hedgerow_webhook_decisions_total{{{OWN},decision="undecided"}}'
 _NOT_AFTER: Final = f"hedgerow_webhook_certificate_not_after_timestamp_seconds{{{OWN}}}"
 _REASONS: Final = 'reason=~"untrusted-certificate|client-certificate"'
-_HANDSHAKES: Final = f"hedgerow_webhook_handshake_failures_total{{{OWN},{_REASONS}}}"
+_DISTRUST: Final = (
+    f"sum by ({_BY}, reason) (increase(hedgerow_webhook_handshake_failures_total{{{OWN},{_REASONS}}}[10m])) > 0"
+)
+_ANSWERS: Final = f'sum by ({_BY}) (increase({_REQUESTS}{{{OWN},code="200"}}[10m])) > 0'
 OF_WEBHOOKS: Final = (
     Alert(
         name="HedgerowWebhookFails",
         expr=(
-            f"sum by ({_BY}, webhook) (rate({_REFUSALS}[10m])) > 0\n"
+            f"sum by ({_BY}, webhook) (rate({_FAILURES}[10m])) > 0\n"
             f"or\n"
             f"sum by ({_BY}, webhook) (rate({_UNDECIDED}[10m])) > 0"
         ),
@@ -252,6 +261,14 @@ OF_WEBHOOKS: Final = (
         severity="critical",
         summary="A registration that the process fills in is empty, so that its webhooks are not asked.",
         description=f"The {{{{ $labels.kind }}}} of {_PROCESS} registers nothing, or is missing.",
+    ),
+    Alert(
+        name="HedgerowReviewTooLarge",
+        expr=f'sum by ({_BY}, webhook) (increase({_REQUESTS}{{{OWN},code="413"}}[15m])) > 0',
+        hold="0m",
+        severity="warning",
+        summary="A webhook has refused a review because of its size.",
+        description=f"The webhook {{{{ $labels.webhook }}}} of {_PROCESS} has answered with 413.",
     ),
     Alert(
         name="HedgerowCertificateUnusable",
@@ -279,11 +296,19 @@ OF_WEBHOOKS: Final = (
     ),
     Alert(
         name="HedgerowHandshakesFail",
-        expr=f"sum by ({_BY}, reason) (increase({_HANDSHAKES}[10m])) > 0",
+        expr=f"{_DISTRUST}\nunless on ({_BY})\n{_ANSWERS}",
         hold="10m",
         severity="critical",
         summary="API servers and the webhook server do not trust one another, so that no webhook is asked.",
-        description=f"TLS handshakes with {_PROCESS} fail: {{{{ $labels.reason }}}}.",
+        description=f"TLS handshakes with {_PROCESS} fail, and no review arrives: {{{{ $labels.reason }}}}.",
+    ),
+    Alert(
+        name="HedgerowSomeHandshakesFail",
+        expr=f"{_DISTRUST}\nand on ({_BY})\n{_ANSWERS}",
+        hold="10m",
+        severity="warning",
+        summary="A client and the webhook server do not trust one another, while reviews arrive.",
+        description=f"Some TLS handshakes with {_PROCESS} fail: {{{{ $labels.reason }}}}.",
     ),
 )
 """Of components with webhooks."""

@@ -13,10 +13,11 @@ ALERTS: Final[tuple[Alert, ...]] = (
     object_alert(
         "HedgerowExtensionFails",
         REPORTED.metric,
-        {REPORTED.aspect: '=~".+"', REPORTED.value: '=~"Error|Failed"'},
+        # Each attempt begins with the state `Processing`, and one that waits may never leave it.
+        {REPORTED.aspect: '=~".+"', REPORTED.value: '!="Succeeded"'},
         hold="15m",
         severity="critical",
-        summary="The last operation of an Extension has failed for 15 minutes.",
+        summary="The last operation of an Extension has not succeeded within 15 minutes.",
     ),
 )
-ROWS: Final = (row_of_objects("Extensions", REPORTED.metric, REPORTED.aspect, REPORTED.value, 'state=~"Error|Failed"'),)
+ROWS: Final = (row_of_objects("Extensions", REPORTED.metric, REPORTED.aspect, REPORTED.value, 'state!="Succeeded"'),)

@@ -17,6 +17,8 @@ JOBS = {
 }
 CONDITION = "hedgerow_managed_resource_condition"
 OF_INSTALLATIONS = "hedgerow_controller_installation_condition"
+REQUESTS = "controller_runtime_webhook_requests_total"
+HANDSHAKES = "hedgerow_webhook_handshake_failures_total"
 OPERATION = "hedgerow_extension_operation"
 CART = 'exported_namespace="shop",name="cart"'
 
@@ -58,9 +60,17 @@ def test_the_rules_are_rules(programs: Programs, tmp_path: Path, component: str)
          "HedgerowDefect", 2, 4),
         ("resource-manager", "hedgerow_webhooks_registered", 'kind="MutatingWebhookConfiguration"', "0 0 1 1 0+0x90",
          "HedgerowNothingRegistered", 5, 7),
+        ("resource-manager", REQUESTS, 'webhook="/webhooks/ha",code="500"', "0+1x90",
+         "HedgerowWebhookFails", 9, 12),
+        ("resource-manager", REQUESTS, 'webhook="/webhooks/ha",code="429"', "0+1x90",
+         "HedgerowWebhookFails", 9, 12),
+        ("resource-manager", REQUESTS, 'webhook="/webhooks/ha",code="413"', "0 0 0 1+0x90",
+         "HedgerowReviewTooLarge", 2, 4),
         ("seed-extensions", OF_INSTALLATIONS, 'name="dns-x7f",type="Installed",status="False"', "1+0x90",
          "HedgerowInstallationFails", 14, 16),
         ("rsyslog-relp", OPERATION, f'{CART},operation="Reconcile",state="Error"', "1+0x90",
+         "HedgerowExtensionFails", 14, 16),
+        ("rsyslog-relp", OPERATION, f'{CART},operation="Delete",state="Processing"', "1+0x90",
          "HedgerowExtensionFails", 14, 16),
     ],
 )  # fmt: skip
@@ -114,6 +124,69 @@ def test_a_delivery_that_fails_on_and_off_is_one_that_fails(programs: Programs, 
     Prometheus(programs, tmp_path).require_firing_of(
         [healthy("resource-manager"), *series], after=20, expected={"HedgerowDeliveryFails": 1}
     )
+
+
+def test_an_operation_that_is_tried_again_and_again_is_one_that_fails(programs: Programs, tmp_path: Path) -> None:
+    """Each attempt begins with the state `Processing`."""
+    states = {"Processing": "1 _ 1 _ " * 6, "Error": "_ 1 _ 1 " * 6}
+    series = [
+        of_target("rsyslog-relp", OPERATION, f'{CART},operation="Delete",state="{state}"', values)
+        for state, values in states.items()
+    ]
+
+    Prometheus(programs, tmp_path, "rsyslog-relp").require_firing_of(
+        [healthy("rsyslog-relp"), *series], after=20, expected={"HedgerowExtensionFails": 1}
+    )
+
+
+@pytest.mark.parametrize("down", [3, 5])
+def test_a_process_that_ends_again_and_again_wakes_somebody_and_lets_nobody_sleep(
+    programs: Programs, tmp_path: Path, down: int
+) -> None:
+    """A kubelet waits up to five minutes before it starts the process again."""
+    often = 60 // (down + 1)
+    series = [
+        of_target("resource-manager", "up", "", f"1 {'0 ' * down}" * often),
+        of_target(
+            "resource-manager", "leader_election_master_status", 'name="lease"', f"0 stale{' _' * down} " * often
+        ),
+    ]
+    expected = {"HedgerowTargetMissing": 1, "HedgerowReplicaDown": 1, "HedgerowNobodyLeads": 1}
+
+    for minute in range(30, 31 + down):
+        Prometheus(programs, tmp_path).require_firing_of(series, after=minute, expected=expected)
+
+
+def test_a_process_that_is_started_anew_wakes_nobody(programs: Programs, tmp_path: Path) -> None:
+    series = [
+        of_target("resource-manager", "up", "", "1+0x20 0 0 0 1+0x60"),
+        of_target("resource-manager", "leader_election_master_status", 'name="lease"', "1+0x20 stale _ _ 0 1+0x60"),
+    ]
+
+    for minute in range(20, 45, 5):
+        Prometheus(programs, tmp_path).require_firing_of(series, after=minute, expected={})
+
+
+@pytest.mark.parametrize("code", ["400", "404", "405", "415"])
+def test_requests_of_strangers_wake_nobody(programs: Programs, tmp_path: Path, code: str) -> None:
+    asked = of_target("resource-manager", REQUESTS, f'webhook="/webhooks/ha",code="{code}"', "0+1x90")
+
+    Prometheus(programs, tmp_path).require_firing_of([healthy("resource-manager"), asked], after=60, expected={})
+
+
+@pytest.mark.parametrize(
+    ("reviews", "alert"), [("5+0x60", "HedgerowHandshakesFail"), ("5+9x60", "HedgerowSomeHandshakesFail")]
+)
+def test_failing_handshakes_wake_somebody_unless_reviews_arrive(
+    programs: Programs, tmp_path: Path, reviews: str, alert: str
+) -> None:
+    series = [
+        healthy("resource-manager"),
+        of_target("resource-manager", REQUESTS, 'webhook="/webhooks/ha",code="200"', reviews),
+        of_target("resource-manager", HANDSHAKES, 'reason="untrusted-certificate"', "0+1x60"),
+    ]
+
+    Prometheus(programs, tmp_path).require_firing_of(series, after=40, expected={alert: 1})
 
 
 @pytest.mark.parametrize(

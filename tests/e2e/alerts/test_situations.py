@@ -132,12 +132,12 @@ def test_a_process_that_is_gone_is_missed_where_no_other_answers(
     assert process.metrics() == ""
     gone = Monitored(alive, NO_ANSWER, namespace="one")
 
-    prometheus.require_firing(gone, after=20, expected={"HedgerowTargetMissing": 1, "HedgerowReplicaDown": 1})
+    prometheus.require_firing(gone, after=25, expected={"HedgerowTargetMissing": 1, "HedgerowReplicaDown": 1})
     prometheus.require_firing(
         gone,
         Monitored(alive, alive, namespace="one", instance="10.0.0.2:8080"),
         Monitored(alive, alive, namespace="other"),
-        after=20,
+        after=25,
         expected={"HedgerowReplicaDown": 1},
         where={"HedgerowReplicaDown": {"namespace": "one", "severity": "warning"}},
     )
