@@ -86,8 +86,8 @@ def object_alert(
     )
 
 
-# A process that ends at once is up for a moment between the pauses of its kubelet, which are up to five minutes long. An
-# alert about single scrapes would begin anew with each start, and never fire.
+# A process that ends at once is up for a moment between the pauses of its kubelet, which are up to five minutes long.
+# An alert about single scrapes would begin anew with each start, and never fire.
 _OF_LATE: Final = "10m"
 _OVER_A_PAUSE: Final = "7m"
 OF_PROCESSES: Final = (
