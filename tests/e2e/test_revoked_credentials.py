@@ -27,7 +27,7 @@ def test_a_revoked_token_is_told_and_another_one_is_used_without_a_restart(sandb
         process.wait_for(lambda: told_after_a_probe(process, "API server accepts"), "does not use the new token")
         sandbox.create(service(shop, "stock"))
         sandbox.wait_for_policies({*pair("shop", "cart-tcp-8080"), *pair("shop", "stock-tcp-8080")})
-        assert process.probe("/healthz")[0] == http.client.OK
+        process.wait_for(lambda: process.probe("/healthz")[0] == http.client.OK, "does not reach the API server again")
 
     (line,) = process.log_lines("API server refuses the credentials", level="error")
     assert (line["connection"], line["server"]) == ("source", sandbox.control_plane.url)
