@@ -1,4 +1,4 @@
-"""Whether objects go only because their definition does: then nobody wishes what they stand for to be deleted.
+"""Whether an object is deleted only because its definition is: then what it stands for stays.
 
 An API server that deletes a CustomResourceDefinition marks the definition first, then deletes all objects of the kind,
 and lets the definition go last. So a definition that is read live, after one of its objects was seen in deletion, tells
@@ -38,7 +38,7 @@ async def goes_with_definition(resource: Resource, manifest: Manifest, cluster: 
     answer = await _definition(resource, cluster)
     if isinstance(answer, Found):
         (definition,) = answer.objects
-        return is_terminating(definition) or _is_older(manifest, definition)
+        return is_terminating(definition) or _was_before("deletionTimestamp", manifest, definition)
     if not answer.is_not_found:
         return answer
     key = key_of(manifest)
@@ -46,25 +46,32 @@ async def goes_with_definition(resource: Resource, manifest: Manifest, cluster: 
     return served if isinstance(served, NotAnswered) else uid_of(manifest) not in map(uid_of, served.objects)
 
 
-def _is_older(manifest: Manifest, definition: Manifest) -> bool:
-    """True if an object was marked for deletion before its definition was created."""
-    deleted, created = (
+def _was_before(event: str, manifest: Manifest, definition: Manifest) -> bool:
+    """True if an object was created, or marked for deletion, before a definition was created."""
+    happened, created = (
         parse_timestamp(object_at(each, "metadata").get(name))
-        for each, name in ((manifest, "deletionTimestamp"), (definition, "creationTimestamp"))
+        for each, name in ((manifest, event), (definition, "creationTimestamp"))
     )
-    return deleted is not None and created is not None and deleted < created
+    return happened is not None and created is not None and happened < created
 
 
-async def lost_definition(resources: Iterable[Resource], cluster: Cluster) -> Resource | NotAnswered | None:
-    """The first resource whose definition is being deleted; none if all is well, or why that is unknown.
+async def lost_definition(
+    resources: Iterable[Resource], cluster: Cluster, *, unwanted: Iterable[Manifest]
+) -> Resource | NotAnswered | None:
+    """The first resource whose definition is or was being deleted; none if all is well, or why that is unknown.
 
-    Whoever is about to delete something because objects of these resources are gone asks this after it has seen that.
+    Whoever is about to delete `unwanted` objects because objects of these resources are gone asks this after it has
+    seen that. A definition that is younger than one of them may be a new one, whose objects are not all restored.
     """
+    unwanted = tuple(unwanted)
     asked = tuple(resources)
     undefined: list[Resource] = []
     for resource, answer in zip(asked, await AtOnce(tuple(_definition(each, cluster) for each in asked)), strict=True):
         if isinstance(answer, Found):
-            if is_terminating(answer.objects[0]):
+            (definition,) = answer.objects
+            if is_terminating(definition) or any(
+                _was_before("creationTimestamp", each, definition) for each in unwanted
+            ):
                 return resource
         elif not answer.is_not_found:
             return answer
@@ -86,6 +93,7 @@ def _named(name: str, resource: Resource, cluster: Cluster, namespace: str = "")
 def kept(
     resource: Resource, manifest: Manifest, stays: str, cluster: Cluster, *, lost: Resource | None = None
 ) -> Event:
-    """The event about an object that says what stays, as a definition is being deleted: its own, or that of others."""
-    note = f"the definition of {(lost or resource).kind} is being deleted, so {stays}"
+    """The event about an object that says what stays, as a definition is lost: its own, or that of others."""
+    what = "is gone, in deletion or created anew" if lost else "is being deleted"
+    note = f"the definition of {(lost or resource).kind} {what}, so {stays}"
     return Event(resource, key_of(manifest), uid_of(manifest), "Warning", "DefinitionTerminating", note, cluster)

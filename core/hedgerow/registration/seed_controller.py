@@ -213,7 +213,7 @@ async def reconcile(key: ObjectKey, snapshot: Snapshot, context: Context[Plannin
             names = ("installations",)
         questions = {name: _question(name, key) for name in names if name not in live}
         if not questions:
-            return await _without_lost_definitions(seed, plan) if plan.deletions else plan
+            return await _without_lost_definitions(seed, plan, live) if plan.deletions else plan
         answers = await AtOnce(tuple(questions.values()))
         for (name, question), answer in zip(questions.items(), answers, strict=True):
             if isinstance(answer, NotAnswered):
@@ -231,9 +231,11 @@ def _seen(key: ObjectKey, inputs: SeedInputs, live: Sequence[Manifest] | None, b
     return Seen(frozenset(uid_of(each) for each in live if key in INSTALLATIONS_BY_SEED.values(each)))
 
 
-async def _without_lost_definitions(seed: Manifest, plan: Plan) -> Plan:
-    """The plan; without its deletions while a definition is being deleted of what may need an installation."""
-    lost = await lost_definition(_DECISIVE, Cluster.SOURCE)
+async def _without_lost_definitions(seed: Manifest, plan: Plan, live: Mapping[str, Sequence[Manifest]]) -> Plan:
+    """The plan; without its deletions while a definition is lost of what may need an installation."""
+    deleted = {action.key for action in plan.actions if isinstance(action, Delete)}
+    unwanted = [each for each in live["installations"] if key_of(each) in deleted]
+    lost = await lost_definition(_DECISIVE, Cluster.SOURCE, unwanted=unwanted)
     if lost is None:
         return plan
     others = tuple(action for action in plan.actions if not isinstance(action, Delete))

@@ -109,7 +109,10 @@ def shoot_extensions_controller(seed: str = "", concurrency: int = 5) -> Control
             ),
             Watch(
                 EXTENSIONS,
-                keeping(*_METADATA, "spec", *_STATUS, annotations=(OPERATION, TIMESTAMP, GENERATION)),
+                keeping(
+                    *(*_METADATA, "metadata.creationTimestamp", "spec", *_STATUS),
+                    annotations=(OPERATION, TIMESTAMP, GENERATION),
+                ),
                 in_namespace,
                 may_be_absent=True,
             ),
@@ -208,7 +211,8 @@ class Work:
             return
         if self.knows_all_types:
             stale = [each for each in self.existing.values() if readable_text(each, "spec", "type") not in wanted]
-            if stale and self._may_delete(await lost_definition([CONTROLLER_REGISTRATIONS, SHOOTS], Cluster.SOURCE)):
+            decisive = [CONTROLLER_REGISTRATIONS, SHOOTS]
+            if stale and self._may_delete(await lost_definition(decisive, Cluster.SOURCE, unwanted=stale)):
                 await self._delete(stale)
         before = [each for each in wanted.values() if is_before(each.lifecycle, "reconcile")]
         after = [each for each in wanted.values() if each not in before]
@@ -224,11 +228,16 @@ class Work:
         if self.is_held or self.existing:
             if not await self._is_current():
                 return
-            goes = await goes_with_definition(SHOOTS, self.shoot, Cluster.SOURCE)
-            if not self._may_delete(SHOOTS if goes is True else goes or None):
-                if goes is True:
+            match await goes_with_definition(SHOOTS, self.shoot, Cluster.SOURCE):
+                case NotAnswered() as unknown:
+                    self._fail_unknown(unknown)
+                    return
+                case True:
+                    self.events.append(kept(SHOOTS, self.shoot, "its Extensions stay", Cluster.SOURCE))
                     await self._hold(is_held=False)
-                return
+                    return
+                case False:
+                    pass
         registered = registered_extensions(self.registrations, self.namespace)
 
         def goes_before(extension: Manifest) -> bool:
@@ -242,12 +251,15 @@ class Work:
             await self._hold(is_held=False)
 
     def _may_delete(self, lost: Resource | NotAnswered | None) -> bool:
-        """True if Extensions are unwanted; not if a definition is being deleted without which they only seem so."""
+        """True if Extensions are unwanted; not if a definition is lost without which they only seem so."""
         if isinstance(lost, NotAnswered):
-            self._fail(f"could not read whether definitions are being deleted, so no Extension is: {lost.message}")
+            self._fail_unknown(lost)
         elif lost is not None:
             self.events.append(kept(SHOOTS, self.shoot, "its Extensions stay", Cluster.SOURCE, lost=lost))
         return lost is None
+
+    def _fail_unknown(self, answer: NotAnswered) -> None:
+        self._fail(f"could not read whether definitions are being deleted, so no Extension is: {answer.message}")
 
     async def _is_current(self) -> bool:
         """True if the Shoot still is as the cache shows it; asked once, before the first write."""

@@ -4,11 +4,13 @@ Only labelled objects are deleted, and none that is younger than it takes to wri
 alone: annotations say what a user refers to. Candidates are listed before users, so that a user that appears in the
 meantime is seen. If a list fails, nothing is deleted in that round.
 
+Secrets that seem unused as the definition of ManagedResource is lost stay: they alone say what was delivered.
+
 Source: managed-resources §15; decision A-5.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any, Final, TypeAlias
@@ -16,6 +18,7 @@ from typing import Any, Final, TypeAlias
 from returns import result
 from returns.result import Result, Success
 
+from hedgerow.api.definition_deletion import kept, lost_definition, reads_definitions
 from hedgerow.api.kubernetes import (
     CONFIG_MAPS,
     CRON_JOBS,
@@ -55,6 +58,7 @@ MINIMUM_LIFETIME: Final = timedelta(minutes=10)
 CANDIDATES: Final = (SECRETS, CONFIG_MAPS)
 """The resources whose objects may be garbage."""
 _USERS: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, JOBS, PODS, CRON_JOBS, MANAGED_RESOURCES)
+_THAT_MAY_BE_ABSENT: Final = (OLD_CRON_JOBS, MANAGED_RESOURCES)
 _OF_ANY_KIND: Final = Resource("", "", "objects", "object")
 _CONFLICT: Final = 409
 _Objects: TypeAlias = Mapping[Resource, Sequence[Manifest]]
@@ -71,8 +75,7 @@ class GarbageCollectorConfig:
     minimum_lifetime: timedelta = MINIMUM_LIFETIME
     """Younger objects are spared: their users may be about to be written."""
     has_managed_resources: bool = False
-    """True if ManagedResources are of this cluster. Where their definition is lost, their Secrets are not garbage: they
-    alone say what has been delivered."""
+    """True if source and target are one cluster. While the definition of ManagedResource is lost, Secrets stay."""
 
 
 def user_resources(*, old_cron_jobs: bool) -> tuple[Resource, ...]:
@@ -156,25 +159,30 @@ def garbage_collector(config: GarbageCollectorConfig) -> Controller[GarbageColle
         permissions=(
             *(Permission.of(resource, "list", "delete") for resource in CANDIDATES),
             *(Permission.of(resource, "list") for resource in user_resources(old_cron_jobs=True)),
+            *((reads_definitions(MANAGED_RESOURCES, cluster=Cluster.SOURCE),) if config.has_managed_resources else ()),
         ),
     )
 
 
 async def reconcile(_key: ObjectKey, _snapshot: Snapshot, context: Context[GarbageCollectorConfig]) -> Plan:
     """Do one round: list labelled objects, then users, and delete the objects that have none."""
-    deletions = await _deletions(context)
+    labelled = await _found(CANDIDATES, context.config, label_selector=f"{GARBAGE_COLLECTABLE}=true")
+    if isinstance(labelled, Failure):
+        return failed(labelled)
+    deletions = await _deletions(labelled, context)
     if isinstance(deletions, Failure):
         return failed(deletions)
-    failures = _failures(await AtOnce(deletions)) if deletions else ()
-    return Plan(failures=failures, requeue_after=context.config.sync_period.total_seconds())
+    plan = Plan(deletions)
+    if context.config.has_managed_resources:
+        plan = await _without_lost_definition(plan, labelled.get(SECRETS, ()))
+    failures = _failures(await AtOnce(plan.actions)) if plan.actions else ()
+    wait = context.config.sync_period.total_seconds()
+    return replace(plan, actions=(), failures=(*plan.failures, *failures), requeue_after=wait)
 
 
-async def _deletions(context: Context[GarbageCollectorConfig]) -> tuple[Delete, ...] | Failure:
+async def _deletions(labelled: _Objects, context: Context[GarbageCollectorConfig]) -> tuple[Delete, ...] | Failure:
     """The deletions of a round. If they are very many, the users are listed a second time."""
     config, latest = context.config, context.now - context.config.minimum_lifetime
-    labelled = await _found(CANDIDATES, config, label_selector=f"{GARBAGE_COLLECTABLE}=true")
-    if isinstance(labelled, Failure):
-        return labelled
     if not _unused(labelled, (), latest):
         return ()
     users = await _users(config)
@@ -185,6 +193,33 @@ async def _deletions(context: Context[GarbageCollectorConfig]) -> tuple[Delete, 
         return deletions
     again = await _users(config)
     return again if isinstance(again, Failure) else _unused(labelled, users + again, latest)
+
+
+async def _without_lost_definition(plan: Plan, secrets: Iterable[Manifest]) -> Plan:
+    """The plan; without deletions of Secrets if ManagedResources that use them may be gone with their definition.
+
+    Asked after the users were listed: a list may be short while the definition goes, and when it has just come back.
+    """
+    others = tuple(action for action in plan.actions if action.resource != SECRETS)
+    deleted = {action.key for action in plan.actions if action.resource == SECRETS}
+    unwanted = sorted((each for each in secrets if key_of(each) in deleted), key=_age)
+    if not unwanted:
+        return plan
+    lost = await lost_definition([MANAGED_RESOURCES], Cluster.SOURCE, unwanted=unwanted)
+    if lost is None:
+        return plan
+    if isinstance(lost, NotAnswered) and not lost.is_not_found:
+        text = f"could not read whether the definition is being deleted, so no Secret is: {lost.message}"
+        failure = retryable_failure(MANAGED_RESOURCES, ObjectKey("", ""), text)
+        return replace(plan, actions=others, failures=(failure,))
+    stays = "unused Secrets stay, this one among them"
+    event = kept(SECRETS, unwanted[0], stays, Cluster.SOURCE, lost=MANAGED_RESOURCES)
+    return replace(plan, actions=others, events=(event,))
+
+
+def _age(manifest: Manifest) -> str:
+    """What sorts the oldest objects first."""
+    return text_at(manifest, "metadata", "creationTimestamp") or ""
 
 
 async def _users(config: GarbageCollectorConfig) -> list[Manifest] | Failure:
@@ -212,14 +247,10 @@ async def _found(
     for question, answer in zip(questions, await AtOnce(questions), strict=True):
         if isinstance(answer, Found):
             found.setdefault(question.resource, []).extend(answer.objects)
-        elif not answer.is_not_found or question.resource not in _that_may_be_absent(config):
+        elif not answer.is_not_found or question.resource not in _THAT_MAY_BE_ABSENT:
             key = ObjectKey(question.namespace, "")
             return retryable_failure(question.resource, key, f"cannot be listed: {answer.message}")
     return found
-
-
-def _that_may_be_absent(config: GarbageCollectorConfig) -> tuple[Resource, ...]:
-    return (OLD_CRON_JOBS,) if config.has_managed_resources else (OLD_CRON_JOBS, MANAGED_RESOURCES)
 
 
 def _failures(results: Iterable[WriteResult]) -> tuple[Failure, ...]:

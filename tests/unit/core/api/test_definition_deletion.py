@@ -112,7 +112,26 @@ def test_of_several_definitions_the_first_is_lost_that_is_being_deleted(
     def answer(question: Question) -> Answer:
         return by_name[question.key.name] if isinstance(question, ObjectQuestion) else served
 
-    assert result_of(lost_definition(resources, Cluster.SOURCE), answer) == lost
+    assert result_of(lost_definition(resources, Cluster.SOURCE, unwanted=()), answer) == lost
+
+
+@pytest.mark.parametrize(
+    ("created", "unwanted", "lost"),
+    [
+        pytest.param("2026-01-01T12:00:01Z", ["2026-01-01T13:00:00Z", AT_NOON], True, id="younger than one of them"),
+        pytest.param(AT_NOON, [AT_NOON, "2026-01-01T13:00:00Z"], False, id="as old as the oldest"),
+        pytest.param(AT_NOON, [None], False, id="nobody knows how old they are"),
+    ],
+)
+def test_a_definition_that_was_created_after_what_is_unwanted_may_have_been_lost(
+    created: str, unwanted: Sequence[str | None], *, lost: bool
+) -> None:
+    definition = there({"metadata": {"creationTimestamp": created}})
+    objects = [{"metadata": {"creationTimestamp": each}} for each in unwanted]
+
+    decision = lost_definition([CONTROLLER_REGISTRATIONS], Cluster.SOURCE, unwanted=objects)
+
+    assert result_of(decision, answers(definition)) == (CONTROLLER_REGISTRATIONS if lost else None)
 
 
 def test_only_these_definitions_may_be_read() -> None:
@@ -132,4 +151,4 @@ def test_the_event_says_what_stays_and_why() -> None:
 
     assert (own.type, own.reason, own.uid, own.cluster) == ("Warning", "DefinitionTerminating", "u", Cluster.SOURCE)
     assert own.note == "the definition of ManagedResource is being deleted, so the objects stay"
-    assert others.note == "the definition of ControllerInstallation is being deleted, so all stays"
+    assert others.note == "the definition of ControllerInstallation is gone, in deletion or created anew, so all stays"

@@ -274,7 +274,12 @@ def test_who_deletes_has_seen_everything_that_may_need_it() -> None:
     [
         (
             Found(({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}},)),
-            "the definition of Shoot is being deleted, so nothing is uninstalled",
+            "the definition of Shoot is gone, in deletion or created anew, so nothing is uninstalled",
+            "",
+        ),
+        (
+            Found(({"metadata": {"creationTimestamp": "2026-01-01T00:00:01Z"}},)),
+            "the definition of Shoot is gone, in deletion or created anew, so nothing is uninstalled",
             "",
         ),
         (
@@ -283,12 +288,13 @@ def test_who_deletes_has_seen_everything_that_may_need_it() -> None:
             "Seed s: could not read whether definitions are being deleted, so nothing is uninstalled: you may not",
         ),
     ],
-    ids=["being deleted", "unknown"],
+    ids=["being deleted", "created anew", "unknown"],
 )
 def test_nothing_is_uninstalled_unless_the_definitions_stay_of_what_may_need_it(
     definition: Answer, warning: str, failure: str
 ) -> None:
-    idle = versioned(installation("i", registration="foo", deployment=None))
+    created = "2026-01-01T00:00:00Z"
+    idle = versioned(installation("i", registration="foo", deployment=None, creationTimestamp=created))
     always = registration("always", policy="Always")
     usual = answering([idle], [])
 

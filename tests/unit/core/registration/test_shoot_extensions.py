@@ -521,6 +521,16 @@ def test_caches_keep_no_state_of_extension_controllers() -> None:
     assert kept["status"] == status
 
 
+def test_caches_know_how_old_extensions_are() -> None:
+    watch = next(each for each in shoot_extensions_controller("s").watches if each.resource == EXTENSIONS)
+    created = {"creationTimestamp": "2026-01-01T00:00:00Z"}
+    early = extension("early")
+
+    kept = watch.transform({**early, "metadata": {**early["metadata"], **created}})
+
+    assert created.items() <= kept["metadata"].items(), "definitions that were created later are lost ones"
+
+
 # With a definition.
 
 
@@ -535,7 +545,8 @@ def test_extensions_stay_when_somebody_deletes_the_definition_of_what_asks_for_t
 
     (event,) = seed.turn().events
 
-    assert event.note == f"the definition of {resource.kind} is being deleted, so its Extensions stay"
+    what = "is being deleted" if resource == SHOOTS else "is gone, in deletion or created anew"
+    assert event.note == f"the definition of {resource.kind} {what}, so its Extensions stay"
     assert event.reason == "DefinitionTerminating"
     assert [*seed.extensions] == ["early", "late"]
     assert (seed.shoot is None) is (resource == SHOOTS), "the finalizer goes"

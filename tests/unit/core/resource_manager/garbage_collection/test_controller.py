@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.api.kubernetes import CONFIG_MAPS, OLD_CRON_JOBS, SECRETS
+from hedgerow.api.kubernetes import CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, OLD_CRON_JOBS, SECRETS
 from hedgerow.api.managed_resources import MANAGED_RESOURCES
 from hedgerow.machinery.controller import SINGLETON
 from hedgerow.machinery.objects import Kind, Manifest, ObjectKey, Resource
@@ -131,14 +131,65 @@ def test_there_are_no_managed_resources_where_they_are_not_served() -> None:
     assert left(clusters) == set()
 
 
-def test_secrets_stay_while_the_definition_of_managed_resources_is_lost() -> None:
-    clusters = landscape(candidate("one"))
-    del clusters.target[MANAGED_RESOURCES]
+def definition(*, age: timedelta, **metadata: str) -> Manifest:
+    created = (NOW - age).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {"metadata": {"name": str(MANAGED_RESOURCES), "creationTimestamp": created, **metadata}}
 
-    course = take_turn(clusters, garbage_collector(GarbageCollectorConfig(has_managed_resources=True)), SINGLETON)
 
-    assert left(clusters) == {"shop/one"}
-    assert course.end.failures[0].resource == MANAGED_RESOURCES
+def a_round_in_one_cluster(clusters: Clusters) -> Course:
+    return take_turn(clusters, garbage_collector(GarbageCollectorConfig(has_managed_resources=True)), SINGLETON)
+
+
+LOST = {
+    "gone": None,
+    "in deletion": definition(age=timedelta(days=1), deletionTimestamp="2026-01-01T00:00:00Z"),
+    "created anew, its objects are not restored yet": definition(age=timedelta(minutes=1)),
+}
+
+
+@pytest.mark.parametrize("found", LOST.values(), ids=LOST)
+def test_secrets_stay_while_the_definition_of_managed_resources_is_lost(found: Manifest | None) -> None:
+    old = candidate("old", age=timedelta(hours=2))
+    clusters = landscape(candidate("one"), secrets=[candidate("one"), old])
+    clusters.source = clusters.target
+    clusters.target[CUSTOM_RESOURCE_DEFINITIONS] = {}
+    if found is None:
+        del clusters.target[MANAGED_RESOURCES]
+    else:
+        clusters.put(CUSTOM_RESOURCE_DEFINITIONS, found)
+
+    course = a_round_in_one_cluster(clusters)
+
+    assert left(clusters, SECRETS) == {"shop/one", "shop/old"}
+    assert left(clusters) == set(), "ConfigMaps are no business of ManagedResources"
+    (event,) = course.end.events
+    assert (event.key, event.reason) == (ObjectKey("shop", "old"), "DefinitionTerminating")
+    assert event.note.startswith("the definition of ManagedResource is gone, in deletion or created anew, so unused")
+    assert course.end.requeue_after == HOUR
+    assert not course.end.failures
+
+
+def test_secrets_are_deleted_while_an_older_definition_of_managed_resources_stays() -> None:
+    clusters = landscape(secrets=[candidate("one")])
+    clusters.source = clusters.target
+    clusters.target[CUSTOM_RESOURCE_DEFINITIONS] = {}
+    clusters.put(CUSTOM_RESOURCE_DEFINITIONS, definition(age=timedelta(days=1)))
+
+    course = a_round_in_one_cluster(clusters)
+
+    assert left(clusters, SECRETS) == set()
+    assert not course.end.events
+
+
+def test_secrets_stay_while_nobody_knows_whether_the_definition_of_managed_resources_is_lost() -> None:
+    clusters = landscape(candidate("one"), secrets=[candidate("one")])
+    clusters.broken = lambda question: question.resource == CUSTOM_RESOURCE_DEFINITIONS
+
+    course = a_round_in_one_cluster(clusters)
+
+    assert (left(clusters, SECRETS), left(clusters)) == ({"shop/one"}, set())
+    text = "could not read whether the definition is being deleted, so no Secret is: the server is on fire"
+    assert course.problems == [text]
     assert course.end.failures[0].retryable
 
 
