@@ -26,6 +26,7 @@ from tests.e2e.test_installation import ROOT, helm
 
 GARDEN: Final = "garden"
 DELIVERED: Final = (config_map(SHOP, "one"), config_map(GARDEN, "two"), cluster_role("three"))
+OF_CART: Final = {"ingress-to-cart-tcp-80", "egress-to-cart-tcp-80"}
 INSTALL: Final = "hedgerow install resource-manager --namespace garden -f values.yaml"
 WITH_HELM: Final = "helm install resource-manager deploy/charts/resource-manager --namespace garden -f values.yaml"
 WITHOUT_HELM: Final = f"{INSTALL} --include-crds | kubectl apply -f -"
@@ -33,7 +34,16 @@ VALUES: Final[dict[str, Any]] = {
     "managedResources": {"clusterAdmin": True},
     "replicas": 1,
     # Without its roles, a process cannot give its Lease back, and the next one would wait.
-    "config": {"leaderElection": {"leaderElect": False}, "server": {"webhooks": {"shutdownDelay": "0s"}}},
+    "config": {
+        "leaderElection": {"leaderElect": False},
+        "server": {"webhooks": {"shutdownDelay": "0s"}},
+        "controllers": {
+            "networkPolicy": {
+                "enabled": True,
+                "namespaceSelectors": [{"matchLabels": {"kubernetes.io/metadata.name": SHOP}}],
+            }
+        },
+    },
 }
 _PAGE: Final = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
 
@@ -47,6 +57,7 @@ def commands(section: str) -> list[str]:
 
 BY_HELM, BY_KUBECTL, DEFINITION_FIRST = commands("Keep what was delivered")
 (EVERYTHING,) = commands("Delete everything")
+(LEFT,) = commands("What is left")
 (RELEASED_LATER,) = commands("A definition that stays in deletion")
 
 
@@ -105,6 +116,11 @@ class Site:
         managed = self.get(path_of()).get("items", ())
         objects = [*(("ManagedResource", each) for each in managed), *(("Secret", each) for each in secrets)]
         return [kind for kind, each in objects if "resources.gardener.cloud" in str(each["metadata"].get("finalizers"))]
+
+    def policies(self) -> set[str]:
+        """The names of all NetworkPolicies."""
+        found = self.get("/apis/networking.k8s.io/v1/networkpolicies")["items"]
+        return {each["metadata"]["name"] for each in found}
 
     def definition(self) -> dict[str, Any] | None:
         status, answer = self.cluster.plane.request("GET", DEFINITION)
@@ -244,3 +260,16 @@ def test_everything_goes_when_somebody_wants_that_and_no_finalizer_is_left(site:
     site.wait_until_stopped()
 
     assert (site.delivered(), site.held(), site.definition()) == ({}, [], None)
+
+
+def test_policies_outlive_the_process_until_somebody_deletes_what_is_left(site: Site) -> None:
+    site.run(f"kubectl create service clusterip cart --tcp=80 --namespace {SHOP}")
+    site.install(WITH_HELM)
+    site.wait_until(lambda: len(site.policies()) == len(OF_CART), "there is no policy")
+
+    site.run(EVERYTHING)
+    site.wait_until_stopped()
+
+    assert site.policies() == OF_CART
+    site.run(LEFT)
+    assert site.policies() == set()
