@@ -174,8 +174,9 @@ class Contained(ResourceManager):
 def helm_test(root: Root, folder: Path, process: ResourceManager) -> subprocess.CompletedProcess[str]:
     """Ask a process what the pod of `helm test` asks it, which the image's own Helm renders."""
     chart = f"{PACKAGES}/hedgerow_entrypoints/charts/resource-manager"
-    options = ("--show-only", "templates/test-pod.yaml", "--set", "managedResources.clusterAdmin=true")
-    rendered = root.run(folder, "template", "release", chart, *options, entrypoint=["helm"])
+    shown = ("--show-only", "templates/test-pod.yaml")
+    choice = ("--kube-version", "1.27.0", "--set", "managedResources.clusterAdmin=true")
+    rendered = root.run(folder, "template", "release", chart, *choice, *shown, entrypoint=["helm"])
     assert rendered.returncode == 0, rendered.stderr
     (container,) = yaml.safe_load(rendered.stdout)["spec"]["containers"]
     ports = {"/readyz": process.health_port, "/metrics": process.metrics_port}
