@@ -131,13 +131,23 @@ true
 [% endif %]
 {{/* Whether a step of the installation is rendered; values that cannot work end the rendering. */}}
 {{- define "[[ component ]].part" -}}
+[% if for_seed %]
+{{- $facts := include "[[ component ]].facts" .root | fromJson -}}
+{{- range $name := list [% for name in seed_controllers %]"[[ name ]]"[[ "" if loop.last else " " ]][% endfor %] -}}
+{{- if include "[[ component ]].field" (dict "facts" $facts "path" (printf "controllers.%s.enabled" $name)) -}}
+{{- if not (include "[[ component ]].field" (dict "facts" $facts "path" "seedConfig.metadata.name")) -}}
+{{- fail "values: config.seedConfig.metadata.name: Required value: is the Seed that controllers work for" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+[% endif %]
 [% if managed_resources %]
 {{- $may := .root.Values.managedResources -}}
 {{- if not (or $may.clusterAdmin $may.rules) -}}
-{{- fail "nothing says what ManagedResources may deliver: set managedResources.clusterAdmin to true for everything, or list in managedResources.rules what they may" -}}
+{{- fail "values: managedResources: nothing says what ManagedResources may deliver: set managedResources.clusterAdmin to true for everything, or list in managedResources.rules what they may" -}}
 {{- end -}}
 {{- if and $may.clusterAdmin (or $may.rules (not $may.clusterWide)) -}}
-{{- fail "managedResources.clusterAdmin grants everything, everywhere: leave out rules and clusterWide" -}}
+{{- fail "values: managedResources: clusterAdmin grants everything, everywhere: leave out rules and clusterWide" -}}
 {{- end -}}
 [% endif %]
 [% if target %]

@@ -412,6 +412,9 @@ WRONG: Final = {
     "a slip of the pen about certificates": {"config": {"server": {"webhooks": {"tls": {"provision": "sefl"}}}}},
     "a file that nothing mounts": {"config": self_provided(registrations="/etc/registrations.yaml")},
     "a Secret in another namespace": {"config": self_provided(secretNamespace="kube-system")},
+    "a misspelt webhook": {"config": {"webhooks": {"secompProfile": {"enabled": True}}}},
+    "a misspelt controller": {"config": {"controllers": {"networkPolicie": {"enabled": True}}}},
+    "a path instead of certificates": {"webhooks": {"caBundle": "certificates/ca.crt"}},
     "a digest that is none": {"image": {"digest": "v1"}},
     "a limit that is no quantity": {"resources": {"limits": {"cpu": True}}},
 }
@@ -429,8 +432,9 @@ WRONG_OF_EXTENSION: Final[Mapping[str, Mapping[str, Any]]] = {
     [
         *((RESOURCE_MANAGER, values) for values in WRONG.values()),
         *((RSYSLOG_RELP, values) for values in WRONG_OF_EXTENSION.values()),
+        (SEED_EXTENSIONS, {}),
     ],
-    ids=[*WRONG, *WRONG_OF_EXTENSION],
+    ids=[*WRONG, *WRONG_OF_EXTENSION, "a process for no Seed"],
 )
 def test_wrong_values_are_refused_by_both(tmp_path: Path, component: str, values: Mapping[str, Any]) -> None:
     file = written(tmp_path, component, values)

@@ -65,9 +65,13 @@ class ElectionEvent:
 
 
 def phase_events(before: Election, after: Election) -> tuple[ElectionEvent, ...]:
-    """The event of the phase that was entered, and who leads now if that is another than was known."""
+    """The event of the phase that was entered, and who leads now if that is another than was known.
+
+    A candidate that ends has given nothing back.
+    """
     events = []
-    if after.phase is not before.phase and (after.phase is Phase.LEADING or after.phase.is_final):
+    is_told = after.phase is Phase.LEADING or (after.phase.is_final and before.phase is not Phase.FOLLOWING)
+    if after.phase is not before.phase and is_told:
         detail = after.identity if after.phase is Phase.LEADING else after.loss
         events.append(ElectionEvent(EventKind(after.phase.value), detail))
     holder = holder_of(after.lease) if after.lease is not None else ""

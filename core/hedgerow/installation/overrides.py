@@ -84,7 +84,8 @@ def override_problems(overrides: Overrides, registered: Iterable[str]) -> Iterat
     names = sorted(registered)
     for name, override in overrides.items():
         if name != EVERY and name not in names:
-            yield f'webhooks.overrides: no webhook "{name}" is registered, only {", ".join(names) or "none"}'
+            known = f"only {', '.join(names)}" if names else "as no webhook is enabled"
+            yield f'webhooks.overrides: no webhook "{name}" is registered, {known}'
         for field in ("namespaceSelector", "objectSelector"):
             selector = override.model_dump(by_alias=True)[field]
             parsed = parse_label_selector(selector, f"webhooks.overrides[{name}].{field}")

@@ -22,10 +22,13 @@ from hedgerow.installation.pod_values import Placement, PodValues
 from hedgerow.installation.surroundings import Surroundings
 from hedgerow.machinery.configuration.process import PORTS, Provision
 from hedgerow.machinery.configuration.reading import Document, Schema, document_schema, nullable
+from hedgerow.machinery.failures import Problem, unknown_fields
 
 _PORT: Final = nullable({"type": "integer", "minimum": PORTS[0], "maximum": PORTS[-1]})
 _PROVISION: Final = {"enum": [*map(str, Provision), "", None]}
 """Registrations follow from it: a slip of the pen must not lead to some that nobody provides for."""
+SWITCHED: Final = frozenset({"controllers", "webhooks"})
+"""Sections whose names switch things on: under a misspelt one, what somebody wants is not there."""
 EVERYTHING: Final = (
     {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
     {"nonResourceURLs": ["*"], "verbs": ["*"]},
@@ -36,6 +39,8 @@ EVERYTHING: Final = (
 def config_schema(document: type[Document]) -> dict[str, Any]:
     """The schema of a component configuration among the values."""
     schema: Schema = document_schema(document)
+    for name in SWITCHED & schema["properties"].keys():
+        schema["properties"][name]["additionalProperties"] = False
     endpoints = schema["properties"]["server"]["properties"]
     for endpoint in endpoints.values():
         endpoint["properties"]["port"] = _PORT
@@ -55,6 +60,15 @@ def _authorities(pem: str) -> str:
 _OF_AUTHORITIES: Final = {"pattern": "^$|-----BEGIN CERTIFICATE-----", "not": {"pattern": "PRIVATE KEY"}}
 Authorities = Annotated[str, AfterValidator(_authorities), Field(json_schema_extra=_OF_AUTHORITIES)]
 """Certificates in PEM; Helm cannot read them, and knows them by their first line."""
+
+
+def unknown_switches(document: type[Document], config: Mapping[str, Any]) -> Iterator[Problem]:
+    """Each controller or webhook that a component configuration names and that does not exist."""
+    declared = config_schema(document)["properties"]
+    for section in sorted(SWITCHED & declared.keys()):
+        if isinstance(stated := config.get(section), Mapping):
+            for name, problem in unknown_fields(stated, declared[section]["properties"]):
+                yield Problem(f"{section}.{name}", problem)
 
 
 class Issuer(Part):
@@ -123,11 +137,13 @@ class ManagedResources(Part):
         """Why it is no choice."""
         if not self.cluster_admin and not self.rules:
             yield (
-                "nothing says what ManagedResources may deliver: set managedResources.clusterAdmin to true for "
-                "everything, or list in managedResources.rules what they may"
+                "values: managedResources: nothing says what ManagedResources may deliver: set "
+                "managedResources.clusterAdmin to true for everything, or list in managedResources.rules what they may"
             )
         if self.cluster_admin and (self.rules or not self.cluster_wide):
-            yield "managedResources.clusterAdmin grants everything, everywhere: leave out rules and clusterWide"
+            yield (
+                "values: managedResources: clusterAdmin grants everything, everywhere: leave out rules and clusterWide"
+            )
 
 
 class Record(Part):

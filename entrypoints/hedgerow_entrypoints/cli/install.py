@@ -17,7 +17,7 @@ from hedgerow.extensions.controller_registration import (
 from hedgerow.installation.certificates import idle_values
 from hedgerow.installation.completion import completion, filled
 from hedgerow.installation.manifests import definitions, manifests
-from hedgerow.installation.values import Rendered, Values
+from hedgerow.installation.values import Rendered, Values, unknown_switches
 from hedgerow.installation.workload import Installed
 from hedgerow.machinery.configuration.process import Provision
 from hedgerow.machinery.configuration.section import Purpose
@@ -103,6 +103,8 @@ def installation(of: Component[Any], values: Values, namespace: str) -> Installe
     """An installation of a component, with a note of what is odd in its component configuration."""
     declared = declared_installation(of)
     document = filled(values.config, completion(declared, namespace, declared.named(values)))
+    if of.document and (unknown := [*unknown_switches(of.document, values.config)]):
+        raise CommandError.of(f"config: {problem}" for problem in unknown)
     decoded = of.decoded(document, Purpose.RUN)
     for warning in decoded.failure().warnings if isinstance(decoded, Failure) else decoded.unwrap().warnings:
         note(f"warning: config: {warning}")

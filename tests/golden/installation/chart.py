@@ -26,6 +26,7 @@ from hedgerow.machinery.clusters import Permission
 from hedgerow.machinery.configuration.process import ClientConnection, Provision
 from hedgerow.machinery.configuration.section import Section, SectionField
 from hedgerow.machinery.objects import ObjectKey
+from hedgerow.registration.configuration import GardenControllers
 from hedgerow.version import __version__
 from hedgerow_adapters.files.writing import render_yaml
 from hedgerow_entrypoints.cli.install import IN_FILES, declared_installation, installation
@@ -95,6 +96,8 @@ _ODD: Final = {"tokenInvalidator": _INVALIDATION}
 _MORE: Final = {"networkPolicy": (_INGRESSES,), "controllerInstallation": (_GARDEN_ACCESS,)}
 _ONLY_TOGETHER: Final = ("controllerRegistration", "controllerDeployment")
 """Controllers that run in the process of a seed only where that is the garden."""
+_OF_GARDEN: Final = {declared.name for declared in GardenControllers.declared}
+"""Controllers that work for no single seed."""
 _NEEDED: Final = {SEED_EXTENSIONS: {"seedConfig": {"metadata": {"name": "any"}}}}
 """Without which a component configuration is not valid."""
 _HOST: Final = {"kubernetesServiceHost": {"host": "api.example.org"}}
@@ -330,6 +333,7 @@ class Chart:
                 definitions=bool(self.declared.definitions),
                 certificate_secret=webhooks.get("certificateSecret", ""),
                 for_seed="seedConfig" in self.defaults,
+                seed_controllers=[name for name in self.sections("controllers") if name not in _OF_GARDEN],
                 deployment_labels=self.installed({}).deployment_labels,
                 pod_labels=self.installed({}).pod_labels,
                 mark=MARK,

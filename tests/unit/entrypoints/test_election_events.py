@@ -40,12 +40,12 @@ def told(lines: io.StringIO) -> list[str]:
 class Process:
     """A candidate at work, and what is to be seen of it."""
 
-    def __init__(self, cluster: InMemoryCluster) -> None:
+    def __init__(self, cluster: InMemoryCluster, identity: str = "us") -> None:
         self.cluster = cluster
         self.metrics = RuntimeMetrics()
         self.election_events = ElectionEvents(
             "resource-manager",
-            "us",
+            identity,
             SETTINGS,
             partial(LeaderElector, MemoryTransport(cluster)),
             events=MemoryTransport(cluster),
@@ -94,6 +94,23 @@ async def test_a_leader_that_stops_is_announced_while_it_may_still_write() -> No
     assert process.notes() == ["us became leader", "us stopped leading"]
     assert not process.leads()
     process.recording.cancel()
+
+
+@virtual_time
+async def test_who_never_led_gives_nothing_back() -> None:
+    lines = io.StringIO()
+    configure_logs("info", "json", lines)
+    cluster = InMemoryCluster()
+    leader = Process(cluster)
+    assert await leader.election_events.elector.wait_until_leading()
+    candidate = Process(cluster, identity="them")
+    await asyncio.sleep(5)
+
+    await candidate.election_events.elector.release()
+
+    assert told(lines) == ["leading", "new leader"]
+    for each in (leader.recording, leader.election, candidate.recording):
+        each.cancel()
 
 
 @virtual_time

@@ -242,6 +242,6 @@ async def test_a_cluster_without_managed_resources_says_so() -> None:
     assert raised.value.sentences == (
         (
             "the cluster does not know managedresources.resources.gardener.cloud: "
-            "the server could not find the requested resource"
+            "it is not installed: `hedgerow crds managedresources | kubectl apply -f -`"
         ),
     )

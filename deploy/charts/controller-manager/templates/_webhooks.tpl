@@ -47,7 +47,7 @@
 {{- end -}}
 {{- range $name, $_ := $overrides -}}
 {{- if not (has $name (append $names "*")) -}}
-{{- fail (printf "webhooks.overrides: no webhook \"%s\" is registered, only %s" $name (default "none" ($names | sortAlpha | join ", "))) -}}
+{{- fail (printf "webhooks.overrides: no webhook \"%s\" is registered, %s" $name (ternary (printf "only %s" ($names | sortAlpha | join ", ")) "as no webhook is enabled" (gt (len $names) 0))) -}}
 {{- end -}}
 {{- end -}}
 {{- $objects | toRawJson -}}

@@ -113,10 +113,10 @@ true
 {{- define "resource-manager.part" -}}
 {{- $may := .root.Values.managedResources -}}
 {{- if not (or $may.clusterAdmin $may.rules) -}}
-{{- fail "nothing says what ManagedResources may deliver: set managedResources.clusterAdmin to true for everything, or list in managedResources.rules what they may" -}}
+{{- fail "values: managedResources: nothing says what ManagedResources may deliver: set managedResources.clusterAdmin to true for everything, or list in managedResources.rules what they may" -}}
 {{- end -}}
 {{- if and $may.clusterAdmin (or $may.rules (not $may.clusterWide)) -}}
-{{- fail "managedResources.clusterAdmin grants everything, everywhere: leave out rules and clusterWide" -}}
+{{- fail "values: managedResources: clusterAdmin grants everything, everywhere: leave out rules and clusterWide" -}}
 {{- end -}}
 {{- $separate := include "resource-manager.separate" .root -}}
 {{- $target := .root.Values.target -}}

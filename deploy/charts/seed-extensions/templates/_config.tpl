@@ -106,6 +106,14 @@ true
 
 {{/* Whether a step of the installation is rendered; values that cannot work end the rendering. */}}
 {{- define "seed-extensions.part" -}}
+{{- $facts := include "seed-extensions.facts" .root | fromJson -}}
+{{- range $name := list "controllerInstallation" "controllerInstallationCare" "controllerInstallationRequired" "seedExtensionsCheck" "shootExtensions" -}}
+{{- if include "seed-extensions.field" (dict "facts" $facts "path" (printf "controllers.%s.enabled" $name)) -}}
+{{- if not (include "seed-extensions.field" (dict "facts" $facts "path" "seedConfig.metadata.name")) -}}
+{{- fail "values: config.seedConfig.metadata.name: Required value: is the Seed that controllers work for" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- $separate := include "seed-extensions.separate" .root -}}
 {{- $target := .root.Values.target -}}
 {{- if and $separate (not $target.kubeconfigSecret) -}}

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from hedgerow.api.kubernetes import NAMESPACES, PODS
 from hedgerow.api.managed_objects import is_metadata_only, transform_of
@@ -23,6 +23,7 @@ from hedgerow_adapters.protocol.transport import Transport, TransportError
 from hedgerow_entrypoints.cli.health.verdicts import MANAGED_RESOURCE, Judgement, Subject, Verdict, applied_by, judged
 from hedgerow_entrypoints.errors import CommandError, abridged
 
+_INSTALL: Final = "it is not installed: `hedgerow crds managedresources | kubectl apply -f -`"
 LookUp: TypeAlias = Callable[[Iterable[Kind]], Awaitable[Kinds]]
 
 
@@ -65,7 +66,7 @@ async def _managed_resources(
     try:
         return await list_transformed(transport, MANAGED_RESOURCES, ReadScope(namespace), kept)
     except UnknownResourceError as error:
-        raise CommandError(f"the cluster does not know {MANAGED_RESOURCES}: {error}") from error
+        raise CommandError(f"the cluster does not know {MANAGED_RESOURCES}: {_INSTALL}") from error
     except ListingError as error:
         raise CommandError(str(error)) from error
     except UnaddressableError as error:
