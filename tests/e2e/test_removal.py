@@ -58,6 +58,7 @@ def commands(section: str) -> list[str]:
 BY_HELM, BY_KUBECTL, DEFINITION_FIRST = commands("Keep what was delivered")
 (EVERYTHING,) = commands("Delete everything")
 (LEFT,) = commands("What is left")
+(KEPT_AFTER_ALL,) = commands("ManagedResources that stay in deletion")
 (RELEASED_LATER,) = commands("A definition that stays in deletion")
 
 
@@ -250,6 +251,20 @@ def test_what_was_delivered_outlives_a_definition_that_is_removed_by_force_and_i
     site.wait_until(lambda: site.held() == [], "what came back is not released")
     assert site.delivered() == uids
     assert "DefinitionTerminating" in site.events()
+
+
+def test_what_was_delivered_by_something_that_waits_for_its_deletion_can_be_kept_after_all(site: Site) -> None:
+    site.install(WITH_HELM)
+    uids = site.deliver()
+    site.run(BY_HELM)
+    site.wait_until_stopped()
+    site.run(f"kubectl delete managedresource mine --namespace {SHOP} --wait=false")
+
+    site.run(KEPT_AFTER_ALL)
+    site.install(WITH_HELM)
+
+    site.wait_until(lambda: site.held() == [], "what is in deletion is not released")
+    assert site.delivered() == uids
 
 
 def test_everything_goes_when_somebody_wants_that_and_no_finalizer_is_left(site: Site) -> None:
