@@ -135,7 +135,7 @@ ROWS: Final = (
         True,
         "PrometheusRule",
         "spec.groups.0.rules.0.expr",
-        f"absent(up{OF_RELEASE}) or sum by (cluster, job, namespace) (up{OF_RELEASE}) < 1",
+        f"absent(up{OF_RELEASE}) or max by (cluster, job, namespace) (avg_over_time(up{OF_RELEASE}[10m])) < 0.5",
         {"namePrefix": "a-"},
     ),
     Row(
