@@ -83,6 +83,9 @@ class ProvisionedCertificate:
                     self.context = self._context(self._pair)
                 except CertificateError as problem:  # the last ones stay in use
                     self.observer.certificate_unreadable(str(problem))
+                else:
+                    if self._pair is not None:
+                        self._validity.begin(first_expiry(self._pair[0]))
 
     def _context(self, pair: tuple[bytes, bytes] | None) -> ssl.SSLContext:
         context = server_context()

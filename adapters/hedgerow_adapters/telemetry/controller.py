@@ -60,12 +60,15 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         self._failing: dict[ObjectKey, frozenset[Failure]] = {}
         """What went wrong in the last turn of a key."""
         self._failing_since: dict[ObjectKey, float] = {}
+        self._rejected: set[ObjectKey] = set()
+        """Failing keys whose input has to change."""
         self._queue.depth.set_function(lambda: self._depth)
         self._queue.unfinished_work.set_function(lambda: sum(self._ages()))
         self._queue.longest_running.set_function(lambda: max(self._ages(), default=0))
         self._metrics.active_workers.set_function(lambda: len(self._running))
         self._metrics.slowed_keys.set_function(lambda: self._slowed)
         self._metrics.failing_keys.set_function(lambda: len(self._failing_since))
+        self._metrics.rejected_keys.set_function(lambda: len(self._rejected))
         self._metrics.failing_time.set_function(self._failing_time)
 
     def _ages(self) -> list[float]:
@@ -74,7 +77,7 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
 
     def _failing_time(self) -> float:
         now = self._clock()
-        return now - min(self._failing_since.values(), default=now)
+        return now - min((at for key, at in self._failing_since.items() if key not in self._rejected), default=now)
 
     @override
     def interrupted(self, watched: Watched, cause: str, problem: Exception | None) -> None:
@@ -137,9 +140,10 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
         self._metrics.seconds.observe(seconds)
         if result == "error":
             self._metrics.errors.inc()
-            self._failing_since.setdefault(key, self._clock())
+            self._note_failure(key)
         elif result != "requeue":
             self._failing_since.pop(key, None)
+            self._rejected.discard(key)
         self._note_recovery(key)
         self._log.tell(Message.RECONCILED, result=result, seconds=seconds)
         end_reconciliation()
@@ -170,6 +174,16 @@ class ControllerTelemetry(ReadingTelemetry, ControllerObserver):
     @override
     def warned(self, key: ObjectKey, event: Event) -> None:
         self._once(("warned", key, event), Message.WARNED, reason=event.reason, note=event.note)
+
+    def _note_failure(self, key: ObjectKey) -> None:
+        """Note since when a key fails: one that is retried again after its input has changed begins anew."""
+        failures = self._refused.get(key, frozenset())
+        if failures and not any(failure.retryable for failure in failures):
+            self._rejected.add(key)
+        elif key in self._rejected:
+            self._rejected.discard(key)
+            self._failing_since.pop(key, None)
+        self._failing_since.setdefault(key, self._clock())
 
     def _note_recovery(self, key: ObjectKey) -> None:
         """Note that what went wrong with a key does so no longer: the next time it is news."""

@@ -113,8 +113,13 @@ class ControllerMetrics:
             Gauge, "hedgerow_slowed_keys", "Keys that wait because their objects are fought over."
         )
         self.failing_keys = series(Gauge, "hedgerow_failing_keys", "Keys whose last reconciliation failed.")
+        self.rejected_keys = series(
+            Gauge, "hedgerow_rejected_keys", "Those of them that no retry helps: their input has to change."
+        )
         self.failing_time = series(
-            Gauge, "hedgerow_failing_seconds", "For how long the key has failed that has failed longest; 0: none fails."
+            Gauge,
+            "hedgerow_failing_seconds",
+            "For how long the key has failed that has failed longest, of those that are retried; 0: none fails.",
         )
         self.queue_age = series(
             Gauge, "hedgerow_queue_age_seconds", "How long the oldest key in the queue has waited; 0: none waits."

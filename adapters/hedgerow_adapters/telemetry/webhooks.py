@@ -48,6 +48,9 @@ class _ServerSeries:
             Counter, "certwatcher_read_certificate_total", "Attempts to read the server's certificate."
         )
         self.certificate_errors = series(Counter, "certwatcher_read_certificate_errors_total", "Those that failed.")
+        self.certificate_unusable = series(
+            Gauge, "hedgerow_webhook_certificate_unusable", "1 while the newest certificate cannot be used."
+        )
         self.not_after = series(
             Gauge,
             "hedgerow_webhook_certificate_not_after_timestamp_seconds",
@@ -149,6 +152,7 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
     @override
     def certificate_read(self, not_after: datetime, left: timedelta) -> None:
         self._server.certificates.inc()
+        self._server.certificate_unusable.set(0)
         self._server.not_after.set(not_after.timestamp())
         if left <= timedelta(0):
             self.certificate_expired(not_after)
@@ -169,6 +173,7 @@ class AdmissionTelemetry(ListenerTelemetry, AdmissionObserver):
     def certificate_unreadable(self, problem: str) -> None:
         self._server.certificates.inc()
         self._server.certificate_errors.inc()
+        self._server.certificate_unusable.set(1)
         self._log.tell(Message.CERTIFICATE_UNUSABLE, error=problem)
 
     def _about(self, path: str, request: AdmissionRequest) -> Log:

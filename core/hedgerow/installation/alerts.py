@@ -23,6 +23,11 @@ _OBJECT: Final = (
     "{{ $labels.name }}"
 )
 _PROCESS: Final = "{{ $labels.job }}{{ with $labels.namespace }} in namespace {{ . }}{{ end }}"
+_FAILING_KEYS: Final = (
+    '{{ with printf "max(hedgerow_failing_keys{job=%q,namespace=%q,controller=%q})" '
+    "$labels.job $labels.namespace $labels.controller | query }}Failing keys: {{ . | first | value }}.{{ end }}"
+)
+"""The age of the oldest failure says nothing about new ones."""
 RUNBOOK: Final = "docs/operations.md"
 
 
@@ -170,7 +175,18 @@ OF_PROCESSES: Final = (
         summary="The reconciliation of an object has failed for 15 minutes.",
         description=(
             f"An object of the controller {{{{ $labels.controller }}}} of {_PROCESS} has failed for "
-            "{{ $value | humanizeDuration }}; the log names it."
+            f"{{{{ $value | humanizeDuration }}}}; the log names it. {_FAILING_KEYS}"
+        ),
+    ),
+    Alert(
+        name="HedgerowInputRejected",
+        expr=f"max by ({_BY}, controller) (hedgerow_rejected_keys{{{OWN}}}) > 0",
+        hold="15m",
+        severity="warning",
+        summary="Objects are invalid and wait for somebody to correct them.",
+        description=(
+            f"{{{{ $value }}}} objects of the controller {{{{ $labels.controller }}}} of {_PROCESS} are not retried "
+            "before they change; the log names them."
         ),
     ),
     Alert(
@@ -272,7 +288,7 @@ OF_WEBHOOKS: Final = (
     ),
     Alert(
         name="HedgerowCertificateUnusable",
-        expr=f"sum by ({_BY}) (increase(certwatcher_read_certificate_errors_total{{{OWN}}}[15m])) > 0",
+        expr=f"max by ({_BY}) (hedgerow_webhook_certificate_unusable{{{OWN}}}) > 0",
         hold="0m",
         severity="warning",
         summary="A new serving certificate cannot be used.",

@@ -131,6 +131,28 @@ def test_what_fails_is_counted_until_it_succeeds_and_since_when(heard: Heard) ->
     assert (heard.count("hedgerow_failing_keys"), heard.count("hedgerow_failing_seconds")) == (0, 0)
 
 
+def test_a_key_whose_input_has_to_change_hides_no_other_failure(heard: Heard) -> None:
+    invalid = Failure(SERVICES, CART, Problem("spec", "is invalid"))
+    heard.telemetry.refused(CART, [invalid])
+    heard.telemetry.reconciled(CART, "error", 1)
+    heard.now += 600
+    heard.telemetry.reconciled(STOCK, "error", 1)
+    heard.now += 60
+    assert (heard.count("hedgerow_rejected_keys"), heard.count("hedgerow_failing_keys")) == (1, 2)
+    assert heard.count("hedgerow_failing_seconds") == 60
+
+    heard.telemetry.reconciled(STOCK, "success", 1)
+    heard.telemetry.refused(CART, [invalid, Failure(SERVICES, CART, Problem("", "no answer"), retryable=True)])
+    heard.telemetry.reconciled(CART, "error", 1)
+    heard.now += 5
+    assert (heard.count("hedgerow_rejected_keys"), heard.count("hedgerow_failing_seconds")) == (0, 5)
+
+    heard.telemetry.refused(CART, [invalid])
+    heard.telemetry.reconciled(CART, "error", 1)
+    heard.telemetry.reconciled(CART, "success", 1)
+    assert (heard.count("hedgerow_rejected_keys"), heard.count("hedgerow_failing_keys")) == (0, 0)
+
+
 def test_the_age_of_the_queue_is_asked_for(heard: Heard) -> None:
     assert heard.count("hedgerow_queue_age_seconds") == 0
 

@@ -21,6 +21,7 @@ from hedgerow_adapters.telemetry.webhooks import AdmissionTelemetry, WebhookMetr
 PATH = "/webhooks/stamp"
 EXPIRY = datetime(2026, 3, 1, tzinfo=UTC)
 NOT_AFTER = "hedgerow_webhook_certificate_not_after_timestamp_seconds"
+UNUSABLE = "hedgerow_webhook_certificate_unusable"
 HANDSHAKES = "hedgerow_webhook_handshake_failures_total"
 SECRET = "s3cr3t"  # noqa: S105 -- must not be found in lines
 POD = creation(PODS, {"metadata": {"name": "cart", "namespace": "shop"}, "spec": SECRET})
@@ -87,6 +88,17 @@ def test_readings_of_the_certificate_are_counted_and_their_problems_said() -> No
         ("info", None),
         ("error", "tls.key is missing"),
     ]
+
+
+def test_a_certificate_counts_as_unusable_until_one_can_be_used() -> None:
+    heard = Heard()
+    assert heard.count(UNUSABLE) == 0
+
+    heard.telemetry.certificate_unreadable("tls.key is missing")
+    assert heard.count(UNUSABLE) == 1
+
+    heard.telemetry.certificate_read(EXPIRY, timedelta(days=7))
+    assert heard.count(UNUSABLE) == 0
 
 
 @pytest.mark.parametrize(
