@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from typing_extensions import override
 
+from hedgerow.api.custom_resources import CUSTOM_RESOURCES
 from hedgerow.machinery.clusters import Cluster
 from hedgerow.machinery.controller import Controller
 from hedgerow.machinery.failures import Failure, Problem
@@ -74,7 +75,9 @@ class Planner(Simulation):
             if problem is not None:
                 yield f"planned without a list of {resource}: {problem}"
             elif resource == self.controller.primary:
-                yield f"the cluster does not know {resource}"
+                is_own = any(custom.resource == resource for custom in CUSTOM_RESOURCES)
+                install = f": it is not installed: `hedgerow crds {resource.plural} | kubectl apply -f -`"
+                yield f"the cluster does not know {resource}{install if is_own else ''}"
 
     def plan(self, key: ObjectKey) -> KeyPlan:
         """Everything that would be done about a key.

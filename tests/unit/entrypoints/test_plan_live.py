@@ -189,7 +189,9 @@ def test_what_has_to_be_listed_and_may_not_be_ends_the_command() -> None:
 
 def test_a_cluster_without_managed_resources_has_nothing_to_plan_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert planned_live(MemoryTransport(InMemoryCluster()), "managedresource") == []
-    assert "note: the cluster does not know managedresources.resources.gardener.cloud\n" in capsys.readouterr().err
+    install = "it is not installed: `hedgerow crds managedresources | kubectl apply -f -`"
+    expected = f"note: the cluster does not know managedresources.resources.gardener.cloud: {install}\n"
+    assert expected in capsys.readouterr().err
 
 
 def test_a_cluster_that_is_no_garden_ends_the_command() -> None:
