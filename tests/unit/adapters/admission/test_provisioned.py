@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,3 +93,26 @@ def test_steps_of_others_are_not_performed() -> None:
     assert asyncio.run(replies()) == [Replica(None, leads=False), None, Replica(chain, leads=False)]
     with pytest.raises(TypeError, match="does not perform Now"):
         asyncio.run(_awaited(perform(Now())))
+
+
+def test_once_the_authorities_of_clients_can_be_read_again_the_observer_hears_of_it(tmp_path: Path) -> None:
+    heard, authorities = Heard(), tmp_path / "ca.crt"
+    chain, key = pair()
+    authorities.write_bytes(chain)
+    certificate = ProvisionedCertificate(heard, client_authorities=authorities, period=0)
+    certificate.serve(chain, key)
+
+    async def replace_twice() -> None:
+        async with asyncio.timeout(60):
+            watching = asyncio.ensure_future(certificate.watch())
+            authorities.write_bytes(b"rubbish")
+            while not heard.problems:  # noqa: ASYNC110 -- the watch polls, and tells nobody when
+                await asyncio.sleep(0)
+            authorities.write_bytes(chain)
+            while len(heard.read) < 2:  # noqa: ASYNC110 -- as above
+                await asyncio.sleep(0)
+            watching.cancel()
+
+    asyncio.run(replace_twice())
+
+    assert heard.problems == [f"{authorities} holds no certificate in PEM"]

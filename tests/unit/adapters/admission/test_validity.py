@@ -16,10 +16,15 @@ class Heard(CertificateObserver):
         self.now = START
         self.read: list[tuple[datetime, timedelta]] = []
         self.expired: list[datetime] = []
+        self.problems: list[str] = []
 
     @override
     def certificate_read(self, not_after: datetime, left: timedelta) -> None:
         self.read.append((not_after, left))
+
+    @override
+    def certificate_unreadable(self, problem: str) -> None:
+        self.problems.append(problem)
 
     @override
     def certificate_expired(self, not_after: datetime) -> None:
