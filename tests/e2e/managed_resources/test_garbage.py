@@ -13,6 +13,12 @@ def collectable(manifest: Manifest) -> Manifest:
     return {**manifest, "metadata": {**manifest["metadata"], "labels": COLLECTABLE}}
 
 
+def make_definition_old(sandbox: ManagedResourceSandbox) -> None:
+    """No Secret is garbage that is older than the definition of ManagedResource."""
+    name = "managedresources.resources.gardener.cloud"
+    sandbox.control_plane.make_old("apiextensions.k8s.io", "customresourcedefinitions", name)
+
+
 def test_what_is_old_and_unused_is_removed_and_nothing_else(sandbox: ManagedResourceSandbox) -> None:
     home = sandbox.namespace
     used, unused, young = (collectable(config_map(home, name)) for name in ("used", "unused", "young"))
@@ -23,6 +29,7 @@ def test_what_is_old_and_unused_is_removed_and_nothing_else(sandbox: ManagedReso
     for each in (used, unused, plain):
         sandbox.control_plane.make_old("configmaps", home, each["metadata"]["name"])
     sandbox.control_plane.make_old("secrets", home, "password")
+    make_definition_old(sandbox)
 
     config = sandbox.configuration(controllers={"garbageCollector": {"enabled": True, "syncPeriod": "15s"}})
     with Manager(sandbox.folder, config) as manager:
@@ -50,6 +57,7 @@ def test_a_secret_that_its_managed_resource_no_longer_names_is_removed_with_the_
         assert manager.terminate() == 0
     for name in ("old", "new"):
         sandbox.control_plane.make_old("secrets", home, name)
+    make_definition_old(sandbox)
 
     with Manager(sandbox.folder, config, name="later"):
         sandbox.wait_until_gone(old)
