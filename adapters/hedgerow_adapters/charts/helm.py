@@ -50,15 +50,13 @@ def remove_leftovers() -> None:
 
 def _is_another(number: int) -> bool:
     """Whether another process has a number."""
-    if number == os.getpid():
-        return False
     try:
         os.kill(number, 0)
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
         return True
-    return True
+    return number != os.getpid()
 
 
 def rendered(helm: HelmCommand, chart: RenderChart, stop: threading.Event) -> RenderedChart:

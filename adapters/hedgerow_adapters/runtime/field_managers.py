@@ -17,7 +17,7 @@ class _Entry(NamedTuple):
 
 
 async def other_writers_of(action: Action, ask: Callable[[ListQuestion], Awaitable[Answer]]) -> tuple[str, ...]:
-    """Who else writes the object of an action; nobody if the API server does not tell.
+    """The other field managers of the object of an action; none if the API server cannot be asked.
 
     Asks for a list, for which a controller that watches the resource has the permission.
     """
@@ -33,7 +33,7 @@ async def other_writers_of(action: Action, ask: Callable[[ListQuestion], Awaitab
 def other_writers(manifest: Manifest, subresource: str) -> tuple[str, ...]:
     """The names of the field managers that have written an object, or its status, since this project last did.
 
-    Without such a write, or if nobody has written since: of the others the one that wrote last.
+    If this project has not written, or no other has since: those that wrote last.
     """
     entries = [*_entries(manifest, is_status=subresource == _STATUS)]
     own = max((entry.time for entry in entries if entry.manager == FIELD_MANAGER), default="")

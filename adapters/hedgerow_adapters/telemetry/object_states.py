@@ -51,7 +51,7 @@ class ObjectStates:
             yield start + start.join(ends[states])
 
     def _ends(self, states: States) -> list[str]:
-        """What follows the object in each line of these states. Nobody vouches for their texts."""
+        """What follows the object in each line of these states, whose texts may hold anything."""
         aspect, value = self._reported.aspect, self._reported.value
         return [
             f',{aspect}="{each.translate(_ESCAPES)}",{value}="{of.translate(_ESCAPES)}"}} 1\n' for each, of in states

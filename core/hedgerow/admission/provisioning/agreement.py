@@ -1,7 +1,7 @@
 """How replicas agree on certificates: by the one Secret, whose version every write names.
 
-Decides with the Secret as it was read, and makes at most one change. Whoever writes too late is refused, and reads
-again.
+Decides with the Secret as it was read, and makes at most one change. If another replica has written in between, the
+write is refused, and the next turn reads the Secret again.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""The controller that provides for the certificates of a webhook server; every replica runs it, whoever leads.
+"""The controller that provides for the certificates of a webhook server. Every replica runs it, not the leader alone.
 
 Every turn reads the registrations first and the Secret afterwards. A replica that stores new authorities adds them to
-the registrations later, so that a registration that was read before the Secret never knows more than that. So at each
-moment the registrations trust what each replica serves. A pair that cannot be replaced stays in use.
+the registrations later: a registration that was read before the Secret has no authority that the Secret lacks. So the
+registrations trust at each moment what each replica serves. A pair that cannot be replaced stays in use.
 """
 
 from typing import Final

@@ -79,7 +79,7 @@ class Issuance:
 
 
 def dropped(content: Material, expired: Sequence[x509.Certificate]) -> Material:
-    """The content without authorities that nobody serves by any more."""
+    """The content without authorities whose certificates no replica serves any more."""
     following = content.following
     return replace(
         content,

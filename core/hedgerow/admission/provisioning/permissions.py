@@ -14,7 +14,7 @@ REGISTRATIONS: Final = {each.kind: each for each in (MUTATING_WEBHOOKS, VALIDATI
 def provisioning_permissions(secret: ObjectKey, registrations: Iterable[Manifest]) -> tuple[Permission, ...]:
     """To write the Secret and what is registered, by their names.
 
-    Not to create the Secret: whoever may create one gets the token of every ServiceAccount beside it.
+    It may not create the Secret: by a new Secret, a process could get the token of any ServiceAccount beside it.
     """
     names: dict[Resource, list[str]] = {}
     for registration in registrations:

@@ -1,7 +1,7 @@
 """How a pair comes into use: the registrations trust it, the server shows it, and only then webhooks are registered.
 
-Every replica adds trust, as that takes it from nobody, and fills in a registration without webhooks. The leader alone
-corrects the others: replicas of two versions would undo each other's work. A registration without its mark is neither
+Every replica adds authorities, which takes none away, and fills in a registration without webhooks. Only the leader
+corrects other fields: replicas of two versions would undo each other's work. A registration without its mark is neither
 filled in nor corrected: somebody else provides for certificates now.
 """
 
@@ -139,7 +139,7 @@ def _is_settled(registration: Registration) -> bool:
 
 
 def _is_valid(replica: Replica, now: datetime) -> bool:
-    """True if what a replica serves is better than anything that nobody trusts yet."""
+    """True if a replica serves a certificate that has not expired: better than one that is not trusted yet."""
     return replica.served is not None and not has_expired(x509.load_pem_x509_certificate(replica.served), now)
 
 

@@ -24,7 +24,7 @@ WEBHOOKS: Final = "webhooks"
 MARK: Final = {"hedgerow.dev/webhooks-provided-by": "self"}
 """The annotation of an object whose webhooks are the process's."""
 MOST_SURVIVORS: Final = 3
-"""Whoever spoils the Secret again and again must not fill it, nor the registrations."""
+"""A limit, as each time that the Secret is spoilt leaves another authority in it and in the registrations."""
 _CLIENT: Final = "clientConfig"
 _HOST: Final = re.compile(r"https://(?:\[([^\]]+)\]|([^/:?#]+))")
 
